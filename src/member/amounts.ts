@@ -1,5 +1,5 @@
-// Amounts of cpu and memory as plain numbers, so that ten thousand Pods can be added up at every heartbeat.
-// Guarantee: text that is no quantity counts as nothing; what is too fine for a number is rounded up, as Kubernetes does.
+// Amounts of CPU and memory as plain numbers, so that ten thousand Pods can be added up at every heartbeat.
+// Guarantee: text that is not a quantity counts as 0; a value too fine for a number is rounded up, as in Kubernetes.
 import type { Container, Draft, PodSpec, Quantities } from '../api/builtin/shapes.ts';
 import { formatQuantity, parseQuantity } from '../base/quantity.ts';
 
@@ -25,7 +25,7 @@ export const amountsOf = (quantities: Quantities | undefined): Amounts =>
         memory: Number((nanoOf(quantities['memory']) + NANO - 1n) / NANO),
       };
 
-/** As a status shows it. */
+/** In the format of a status. */
 export const formatAmounts = ({ cpu, memory }: Amounts): { readonly cpu: string; readonly memory: string } => ({
   cpu: formatQuantity({ nano: BigInt(Math.round(cpu)), format: 'decimal' }),
   memory: formatQuantity({ nano: BigInt(Math.round(memory)) * NANO, format: 'binary' }),
@@ -38,7 +38,7 @@ const larger = (a: Amounts, b: Amounts): Amounts => ({
   memory: Math.max(a.memory, b.memory),
 });
 
-/** Never below nothing: Pods may use more than a node that shrank has. */
+/** Never below 0: the Pods of a node may use more than the node still has after it shrank. */
 export const minus = (a: Amounts, b: Amounts): Amounts => ({
   cpu: Math.max(0, a.cpu - b.cpu),
   memory: Math.max(0, a.memory - b.memory),
@@ -51,9 +51,9 @@ export const sum = (all: readonly Amounts[]): Amounts => all.reduce(plus, NOTHIN
 const requestsOf = (container: Draft<Container>): Amounts => amountsOf(container.resources?.requests);
 
 /**
- * What the scheduler reserves for a Pod. Init containers run one after the other before the containers, so the largest moment counts;
- * those that restart always (sidecars) stay from their turn on.
- * Differs from KubeFleet: it adds up the containers alone, and only of the first hundred Pods.
+ * What the scheduler reserves for a Pod. Init containers run one after the other before the containers, so the largest
+ * sum at any moment counts; sidecars (init containers that always restart) keep running.
+ * Differs from KubeFleet: it adds up only the containers, and only of the first hundred Pods.
  */
 export function podRequests({ containers = [], initContainers = [], overhead, resources }: Draft<PodSpec>): Amounts {
   let sidecars = NOTHING;

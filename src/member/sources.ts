@@ -1,4 +1,4 @@
-// What an agent keeps in memory: its orders on the hub, and of its own cluster just enough to say how large and how busy it is.
+// What an agent caches: its Works on the hub, and of its own cluster the objects that size and usage are computed from.
 import { type AppliedWork, appliedWork } from '../api/applied-work.ts';
 import type { Draft, PodSpec, Quantities } from '../api/builtin/shapes.ts';
 import { type InternalMemberCluster, internalMemberCluster } from '../api/internal-member-cluster.ts';
@@ -21,16 +21,16 @@ const identity = ({ name, namespace, uid, resourceVersion }: ObjectMeta): Object
 
 // ---- on the hub, in the agent's own namespace
 
-/** Its generation, finalizers and deletion, and whose it is; the manifests stay with the whole object. */
+/** Metadata and placement labels of a Work; its manifests are read with the full object. */
 export interface AgentWork {
   readonly metadata: ObjectMeta;
-  /** Of all objects that it names; undefined = unknown, since a list brings only metadata. */
+  /** Of all objects that the Work names; undefined = unknown, because a list returns only metadata. */
   readonly identities?: ReadonlySet<string>;
 }
 
 export interface HubSources {
   readonly internal: Source<InternalMemberCluster>;
-  /** Kept without their manifests. */
+  /** Cached without their manifests. */
   readonly works: Source<AgentWork>;
 }
 
@@ -48,7 +48,8 @@ export const hubSources = (cluster: string): HubSources => ({
     on: 'hub',
     resource: work,
     namespace: memberNamespace(cluster),
-    // An agent that must ask for its order first gets it a round trip later. The price: what it reports comes back with the order once more.
+    // Full objects in the watch save the agent a read, and so a round trip, before it applies. The price: every status
+    // that it reports comes back with the whole Work.
     isReadWhole: true,
     project: (object, old) => ({
       ...identitiesIn(object as Partial<Work>, old),
@@ -92,7 +93,7 @@ const KNOWN_LABELS = [
   labels.envelopeNamespace,
 ];
 
-/** Whose order it is, for people. */
+/** The labels that name the placement of a Work. */
 function placementLabels({ labels: all = {} }: ObjectMeta): Pick<ObjectMeta, 'labels'> {
   if (all[labels.parentPlacement] === undefined) return {};
   return {
@@ -126,11 +127,11 @@ export const nodes: Source<MemberNode> = {
 export interface MemberPod {
   readonly metadata: ObjectMeta;
   readonly requests: Amounts;
-  /** What keeps it from starting. */
+  /** Why it does not start. */
   readonly trouble?: TroubledPod;
 }
 
-/** Those that use something: they have a node and have not ended. */
+/** Pods that use resources: they have a node and have not finished. */
 export const busyPods: Source<MemberPod> = {
   on: 'member',
   resource: podResource,
@@ -147,7 +148,7 @@ const troubleIn = (pod: KubeObject): Pick<MemberPod, 'trouble'> => {
   return trouble === undefined ? {} : { trouble };
 };
 
-/** Those without a node: few, and not for long, unless none fits. */
+/** Pods without a node: few, and only for a short time, unless no node fits. */
 export const unscheduledPods: Source<Pick<MemberPod, 'metadata' | 'trouble'>> = {
   on: 'member',
   resource: podResource,
@@ -157,7 +158,7 @@ export const unscheduledPods: Source<Pick<MemberPod, 'metadata' | 'trouble'>> = 
 
 export interface MemberNamespace {
   readonly metadata: ObjectMeta;
-  /** The AppliedWork that placed it here, or empty. */
+  /** The name of the AppliedWork that owns it, or empty. */
   readonly placedBy: string;
   readonly isTerminating: boolean;
 }
@@ -178,7 +179,7 @@ export const memberNamespaces: Source<MemberNamespace> = {
   }),
 };
 
-/** What was placed for each Work. */
+/** The record of the objects placed for each Work. */
 export const appliedWorks: Source<AppliedWork> = {
   on: 'member',
   resource: appliedWork,
@@ -190,13 +191,17 @@ export const appliedWorks: Source<AppliedWork> = {
 
 export interface PlacedObject {
   readonly metadata: ObjectMeta;
-  /** Once more, because a change that leaves the rest of a projection as it was wakes no key, and here every change counts. */
+  /**
+   * A change that leaves the projection equal wakes no key, but here every change must, so the projection contains the
+   * resourceVersion.
+   */
   readonly revision: string;
 }
 
 /**
- * All objects of a kind, to be woken when one of those that we placed changes. Only their metadata travels: nearly all of them belong to
- * else's (every Secret of the cluster), and one of ours that changed is read by itself, which costs less than the bodies of all others.
+ * All objects of a kind, watched so that a change of a placed object wakes its Work. The watch is metadata-only: nearly
+ * all objects of the kind belong to others (every Secret of the cluster), and a live read of the one that changed costs
+ * less than the bodies of all.
  */
 export const objectsOf = (resource: Resource): Source<PlacedObject> => ({
   on: 'member',

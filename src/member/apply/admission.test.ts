@@ -1,4 +1,5 @@
-// What a member's own API server makes of the objects that are applied: webhooks that refuse or change them, and its limits.
+// What a member's own API server does to applied objects: admission webhooks that reject or change them, and size
+// limits.
 import { describe, expect, test } from 'vitest';
 import type { Request } from '../../api/transport.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -21,7 +22,7 @@ const bodyOf = (request: Request): { readonly data?: object } | undefined =>
       ? (request.patch.body as object)
       : undefined;
 
-/** Sets a value of ConfigMap a, whatever is written there. */
+/** Replaces the value in every write to ConfigMap a. */
 const setting =
   (value: () => string) =>
   (request: Request): Request => {
@@ -66,14 +67,14 @@ describe.each(strategies)('an admission webhook that changes what is applied (%o
     expect(rig.writes.length).toBeLessThanOrEqual(1);
     expect(await rig.messageOf(NAME, 1)).toBe(CHANGES);
 
-    // The next order is applied, once, and changed again.
+    // The next revision is applied once, and the webhook changes it again.
     rig.writes.length = 0;
     await ordered(rig, '2', spec);
     await rig.pass(HOUR, 60_000);
     expect(rig.writes.filter((each) => each.startsWith('member')).length).toBeLessThanOrEqual(2);
     expect(await rig.messageOf(NAME, 1)).toBe(CHANGES);
 
-    // An object that is as the webhook wants it has nothing to say.
+    // An object that already is as the webhook wants it has no message.
     await ordered(rig, 'theirs', spec);
     await rig.settles();
     expect(await rig.messageOf(NAME, 1)).toBe('');

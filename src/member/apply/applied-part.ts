@@ -1,4 +1,5 @@
-// The part of an object that our server-side apply owns, read from its field managers: what was wanted when it was applied last. Pure.
+// The part of an object that our server-side apply owns, read from managedFields: the desired state of the last apply.
+// Pure.
 import { fieldManagers } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { deepEqual, isObject, type Json, type JsonObject } from '../../base/json.ts';
@@ -13,7 +14,10 @@ export function appliedPart(live: KubeObject): JsonObject {
   return isObject(part) ? (part as JsonObject) : {};
 }
 
-/** Sets of fields are maps: `f:NAME` of an object, `k:KEYS` and `v:VALUE` of a list, `.` for the thing itself. */
+/**
+ * Field sets (fieldsV1) are maps: `f:NAME` for a field, `k:KEYS` and `v:VALUE` for list entries, `.` for the item
+ * itself.
+ */
 function ownedIn(value: Json | undefined, fields: unknown): Json | undefined {
   if (value === undefined || !isObject(fields)) return undefined;
   const keys = Object.keys(fields).filter((key) => key !== '.');

@@ -1,4 +1,4 @@
-// A hub with one member and its applier, on a clock that the test holds, for tests of the applier as it really runs.
+// A hub with one member and the real applier, on a clock that the test controls.
 
 import { aCluster, admin, type TestClock, type TestCluster, testClock } from '../../../test/cluster.ts';
 import { type Switched, switched } from '../../../test/runtime/switched.ts';
@@ -18,7 +18,7 @@ import { type ApplierOptions, applierWorker } from './worker.ts';
 export const CLUSTER = 'east';
 export const PLACE = memberNamespace(CLUSTER);
 
-/** What happens to a call: nothing special, or an error instead of it, or after it; or it is kept back for a while. */
+/** A fault for a call: an error before or after it, or a delay. undefined = the call is not disturbed. */
 export type Meddle = (
   who: 'hub' | 'member',
   request: Request,
@@ -32,13 +32,13 @@ export interface Rig extends AsyncDisposable {
   readonly writes: string[];
   readonly gets: string[];
   meddle: Meddle | undefined;
-  /** An admission webhook of the member: what it makes of a write. */
+  /** An admission webhook of the member: maps each write to the one that is stored. */
   admit: ((request: Request) => Request) | undefined;
-  /** Lists, and so watches, of the member that are refused. */
+  /** Lists of the member that fail; a watch starts with a list, so it fails, too. */
   refuseLists: ((plural: string) => Error | undefined) | undefined;
-  /** Until then the agent hears nothing from the hub's watches. */
+  /** The agent receives no watch events of the hub until this resolves. */
   heldBack: Promise<void> | undefined;
-  /** The member's server as the agent reaches it. */
+  /** The agent's connection to the member's API server. */
   readonly link: Switched;
   start(options?: Partial<ApplierOptions>): Promise<Manager>;
   stop(): Promise<void>;
@@ -266,7 +266,7 @@ export const aWidget = {
   spec: { size: 1 },
 };
 
-/** The same in two versions, of which the older one may be served no more. */
+/** A CustomResourceDefinition with two versions; the older one is served only if `served`. */
 export const twoVersions = (served: boolean) => {
   const [version] = widgets.spec.versions;
   const versions = [

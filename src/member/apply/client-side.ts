@@ -39,14 +39,14 @@ function difference({ resource, wanted, owner }: Case, live: KubeObject, owners:
   return { do: 'patch', type, body: { ...body, metadata }, takesOver: !owners.isOurs };
 }
 
-/** Owners are merged by uid; where lists cannot be merged, the whole list goes out. */
+/** A strategic patch merges owners by uid; a merge patch must contain the whole list. */
 function ownersPatch(live: KubeObject, owner: OwnerReference, owners: Owners, type: 'strategic' | 'merge'): Json {
   if (type === 'merge') return owners.wanted as unknown as Json;
   const gone = ownersOf(live).filter((each) => !owners.wanted.some(({ uid }) => uid === each.uid));
   return [{ ...owner }, ...gone.map(({ uid }) => ({ $patch: 'delete', uid }))];
 }
 
-/** What is not compared: the type, the names, the owners, and what the server alone writes. */
+/** Without the fields that are not compared: type, names, owners, and fields that only the server writes. */
 function comparable(object: JsonObject): JsonObject {
   const { apiVersion: _apiVersion, kind: _kind, status: _status, metadata, ...rest } = object;
   const {
@@ -60,8 +60,8 @@ function comparable(object: JsonObject): JsonObject {
 }
 
 /**
- * What client-side apply placed and the manifest no longer has. The server cannot know it: the record of that is ours, and a server may not
- * have recorded field managers then.
+ * What client-side apply placed and the manifest no longer has. The server cannot compute it, because our annotation is
+ * the only record, and the server may not have recorded field managers then.
  */
 export function dropped({ resource, wanted }: Case, live: KubeObject): Dropped {
   const typeName = typeNameOf(resource.group, resource.version, resource.kind);
@@ -70,7 +70,7 @@ export function dropped({ resource, wanted }: Case, live: KubeObject): Dropped {
     {
       last: comparable(recordIn(live)),
       wanted: configuration,
-      // With the manifest laid over it nothing is left to change, only to remove.
+      // The manifest is laid over the live object, so the difference contains only removals.
       live: overlaid(configuration, live as JsonObject, typeName),
     },
     typeName,

@@ -1,4 +1,4 @@
-// Which other field managers own what we would change on an object. Pure.
+// Which other field managers own the fields that a patch would change. Pure.
 import { fieldManagers } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { byText } from '../../base/compare.ts';
@@ -14,7 +14,7 @@ export function contendersIn({ metadata }: KubeObject, change: object): readonly
   return [...new Set(names)].toSorted(byText);
 }
 
-/** Sets of fields are maps with the keys `f:NAME`; entries of lists are not followed, the list counts as a whole. */
+/** Field sets are maps with the keys `f:NAME`. A list counts as one field; its entries are not inspected. */
 function ownsAny(fields: unknown, change: object): boolean {
   if (!isObject(fields)) return false;
   return Object.entries(change).some(([key, value]) => {

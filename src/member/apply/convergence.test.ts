@@ -1,5 +1,6 @@
-// Whatever is ordered, whatever others do on the member, however often the agent dies or does not hear the answer: in the end the member has
-// what the newest order says, and nothing that is somebody else's is gone or changed.
+// Whatever the Works contain, whatever other clients do on the member, and however often the agent dies or loses a
+// response: in the end the member has the desired state of the newest Work, and no foreign object is deleted or
+// changed.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Request } from '../../api/transport.ts';
@@ -35,7 +36,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1000, 30_000) }) },
 );
 
-/** Names of the two Works do not meet: what happens when they do is told elsewhere. */
+/** The two Works never name the same object; other tests cover that case. */
 const mapsOf = ({ work, maps }: Extract<Step, { do: 'order' }>) =>
   maps.map((each) => aConfigMap(`${work}-${each.name}`, each.data));
 
@@ -66,7 +67,7 @@ const ignoringMissing = async (call: Promise<unknown>): Promise<void> => {
 async function take(rig: Rig, each: Step): Promise<void> {
   switch (each.do) {
     case 'order':
-      // A Work that is on its way out takes no orders: its successor has to wait for it.
+      // A Work that is being deleted accepts no new manifests: its successor has to wait for it.
       return ignoringMissing(rig.order(`${each.work}-work`, mapsOf(each)));
     case 'edit':
       return ignoringMissing(

@@ -1,4 +1,4 @@
-// Namespaces that objects need and no order brings along.
+// Namespaces that objects need and no Work contains.
 import { describe, expect, test } from 'vitest';
 import { annotations, labels } from '../../api/names.ts';
 import { aConfigMap, aRig, PLACE } from './applier.testing.ts';

@@ -9,7 +9,7 @@ import { ownerReferenceTo } from './wanted.ts';
 
 const NAME = 'web-work';
 
-/** A Work that was placed and is being deleted, and an agent that is not there any more. */
+/** A Work that was applied and is being deleted, while its agent is stopped. */
 async function aGoingWork(): Promise<Rig> {
   const rig = await aRig();
   await rig.start();
@@ -20,7 +20,7 @@ async function aGoingWork(): Promise<Rig> {
   return rig;
 }
 
-/** What an agent does that knows this of the member, and nothing else. */
+/** The calls of an agent that knows only this AppliedWork of the member. */
 async function ended(rig: Rig, record: AppliedWork | undefined) {
   const calls: string[] = [];
   const client: WorkerClient = {
@@ -81,7 +81,7 @@ test('a deletion that is stuck is not held up by what others own too, in whateve
   await rig.settles();
   await rig.stop();
   await rig.patch('customresourcedefinitions', undefined, 'widgets.example.com', twoVersions(false));
-  // The garbage collection of the member is slow, and has not come to the widget yet.
+  // The member's garbage collector is slow and has not deleted the widget yet.
   await rig.patch('appliedworks', undefined, NAME, { metadata: { finalizers: ['example.com/slow'] } });
   const other = await rig.member.create('configmaps', 'shop', { metadata: { name: 'other' } });
   const theirs = { apiVersion: 'v1', kind: 'ConfigMap', name: 'other', uid: other.metadata.uid ?? '' };

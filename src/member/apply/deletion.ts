@@ -1,8 +1,9 @@
-// A Work goes: what was placed for it goes first, then its finalizer.
+// Deletes a Work: first the placed objects, then the Work's finalizer.
 //
-// The AppliedWork is deleted in the foreground, so the cluster's own garbage collection removes what only it owns, and takes its name off what
-// others own too; when it is gone, all is gone. Nothing is deleted by a list of ours that could be wrong. That it is gone is asked, not believed
-// to a watch that may be stale: once the finalizer of the Work is removed no agent comes back for what is still there.
+// The AppliedWork is deleted in the foreground, so the member's garbage collector deletes what only it owns, and
+// removes its owner reference from objects with other owners; no list of ours can be wrong. A live read confirms that
+// the AppliedWork no longer exists: with a stale cache the finalizer would be removed too early, and no agent would
+// come back for the rest.
 import type { AppliedWork } from '../../api/applied-work.ts';
 import { appliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
@@ -23,15 +24,15 @@ import { targetOf } from './targets.ts';
 import { ownerReferenceTo } from './wanted.ts';
 
 export interface Going {
-  /** Its finalizers, and what its writes are conditional on. */
+  /** Its finalizers, and the metadata that its writes are conditional on. */
   readonly item: AgentWork;
-  /** The AppliedWork of its name, as far as we know. */
+  /** The AppliedWork of the same name, if the cache has one. */
   readonly record: AppliedWork | undefined;
-  /** With what its status names. */
+  /** The full Work, with the objects that its status names. */
   whole(): Promise<Work | undefined>;
   readonly catalogue: LiveCatalogue;
   readonly siblings?: Siblings;
-  /** After this long a deletion counts as stuck. */
+  /** A deletion that takes longer counts as stuck. */
   readonly patienceMs: number;
   readonly now: number;
 }
@@ -42,7 +43,7 @@ export async function endWork(client: WorkerClient, going: Going): Promise<WorkR
   if (!held.includes(finalizers.workCleanup))
     return rest('it does not exist here, or only other clients have finalizers on it');
   const record = going.record ?? (await recordOnMember(client, name));
-  // That of another hub is not ours to delete.
+  // The AppliedWork belongs to another hub.
   if (record === undefined || record.spec.workNamespace !== namespace) {
     await letGo(client, item, held);
     return rest('all placed objects are deleted');
@@ -107,11 +108,11 @@ async function isHandingOver(client: WorkerClient, going: Going, record: Applied
   return (await stillOwned({ client, catalogue }, claimed, owner)).length > 0;
 }
 
-// ---- what is not to go
+// ---- objects that stay
 
 const AT_A_TIME = 4;
 
-/** All that may be on the member because of the Work, each once. */
+/** All objects that may exist on the member because of the Work, without duplicates. */
 function namedBy(known: Work | undefined, record: AppliedWork): readonly Identifier[] {
   const named = [
     ...(known?.status?.manifestConditions ?? []).map(({ identifier }) => identifier),
@@ -121,8 +122,8 @@ function namedBy(known: Work | undefined, record: AppliedWork): readonly Identif
 }
 
 /**
- * Garbage collection would delete it with the AppliedWork, so our reference goes first. True = everything stays, also objects that no list of
- * ours names.
+ * Garbage collection would delete a kept object with the AppliedWork, so its owner reference is removed first. Returns
+ * true if all objects stay, including those that no record names.
  */
 async function giveBackAll(client: WorkerClient, { catalogue, whole }: Going, record: AppliedWork): Promise<boolean> {
   const known = await whole();
@@ -137,7 +138,10 @@ async function giveBackAll(client: WorkerClient, { catalogue, whole }: Going, re
 
 // ---- stuck
 
-/** Objects that others own too no longer hold our AppliedWork. Nothing is deleted by force. */
+/**
+ * Removes blockOwnerDeletion from objects that have other owners, so they no longer block the deletion of our
+ * AppliedWork. Nothing is force-deleted.
+ */
 async function unblock(client: WorkerClient, { catalogue, whole }: Going, record: AppliedWork): Promise<number> {
   const each = namedBy(await whole(), record);
   const freed = await mapLimit(each, AT_A_TIME, (identifier) => free(client, catalogue, identifier, record));
@@ -167,7 +171,7 @@ async function free(
     await client.call('member', { verb: 'patch', at, patch: { type: 'merge', body }, manager: fieldManagers.apply });
     return true;
   } catch (error) {
-    // The next round comes.
+    // The next reconcile retries.
     if (error instanceof ApiError) return false;
     throw error;
   }

@@ -1,7 +1,8 @@
-// The blocks of a Work's status that say how an object on the member differs: pure.
+// The blocks of a Work's status that describe how an object on the member differs: pure.
 //
-// Guarantee: the same differences give the same block, times included, so nothing is written while nothing changes. Differs from KubeFleet,
-// where observationTime moves with every look. A block that replaces another is at least one second younger; the first time stays.
+// Guarantee: equal differences give an equal block, including times, so nothing is written while nothing changes.
+// Differs from KubeFleet, where observationTime changes with every comparison. A block that replaces another one is at
+// least one second newer; the time of the first observation stays.
 import { type FieldDifference, omittedDetails } from '../../api/selected-resource.ts';
 import type { ManifestCondition } from '../../api/work.ts';
 import { kubeTime } from '../../base/clock.ts';
@@ -57,11 +58,11 @@ function diffDetails(
 
 const SECOND = 1000;
 
-/** Times have whole seconds: a reader must be able to tell the two reports apart. */
+/** Times have whole seconds, and a reader must be able to distinguish the two reports. */
 const later = (before: string | undefined, now: number): string =>
   kubeTime(before === undefined ? now : Math.max(now, Date.parse(before) + SECOND));
 
-/** One entry in place of the list, where the Work would be too large. */
+/** One entry in place of the list, for a Work that would be too large otherwise. */
 export function withoutDetails(entry: ManifestCondition): ManifestCondition {
   const { driftDetails: drift, diffDetails: diff, backReportedStatus: _dropped, ...kept } = entry;
   return {

@@ -1,4 +1,5 @@
-// Somebody keeps deleting, replacing or changing what is placed: it is put right ever more seldom, all else goes on, and the status says why.
+// Another client keeps deleting, replacing or changing a placed object: the agent corrects it with increasing delays,
+// continues with all other objects, and reports the reason in the status.
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../base/errors.ts';
 import { aConfigMap, aNamespace, aRig, type Rig } from './applier.testing.ts';
@@ -40,7 +41,7 @@ async function change(rig: Rig, a = 'theirs'): Promise<void> {
 const sinceWhen = async (rig: Rig) =>
   (await rig.work(NAME)).status?.manifestConditions?.[1]?.conditions.map((each) => each.lastTransitionTime);
 
-/** It is seen on its way out before it is gone. */
+/** The agent sees the deletionTimestamp before the object is deleted. */
 async function removeSlowly(rig: Rig): Promise<void> {
   await remove(rig);
   await rig.patch('configmaps', 'shop', 'a', { metadata: { finalizers: null } });
@@ -69,7 +70,7 @@ describe('what is deleted on the member', () => {
     await rig.patch('configmaps', 'shop', 'b', { data: { b: 'theirs' } });
     await rig.settles();
     expect((await rig.find('configmaps', 'shop', 'b'))?.['data']).toEqual({ b: '1' });
-    // Nothing happens there but the time.
+    // Only time passes.
     await rig.pass(6000);
     expect((await theMap(rig))?.['data']).toEqual({ a: '1' });
     expect(await rig.verdict(NAME)).toBe(ALL);
@@ -88,7 +89,7 @@ describe('what is deleted on the member', () => {
     expect(creates(rig)).toBeGreaterThan(4);
     expect(creates(rig)).toBeLessThan(16);
     expect(await rig.messageOf(NAME, 1)).toMatch(GONE);
-    // One for each time that it came and each time that it went.
+    // One write for each creation and each deletion.
     expect(rig.writes.filter((what) => what === 'hub patch works/status').length).toBeLessThan(50);
     await rig.pass(1_000_000, 10_000);
     expect((await theMap(rig))?.['data']).toEqual({ a: '1' });
@@ -102,7 +103,7 @@ describe('what is deleted on the member', () => {
     await rig.order(NAME, [aNamespace('shop'), held({ a: '2' })]);
     await rig.settles();
     expect((await theMap(rig))?.['data']).toEqual({ a: '2' });
-    // And that has a history of its own.
+    // The new manifest starts its own count.
     await removeSlowly(rig);
     expect((await theMap(rig))?.['data']).toEqual({ a: '2' });
   });
@@ -150,7 +151,7 @@ describe('what is changed on the member again and again', () => {
     expect(await rig.messageOf(NAME, 1)).toMatch(CHANGED);
     expect(await rig.verdict(NAME)).toBe(ALL);
     expect((await rig.work(NAME)).status?.conditions?.map(({ message }) => message)).toEqual(['', '']);
-    // What else happens to it in the meantime is nothing new.
+    // Further changes during the wait cause no report.
     await change(rig, 'yet others');
     expect(rig.writes).toEqual(['hub patch works/status']);
     await rig.pass(6000);
@@ -208,7 +209,7 @@ describe('a new order', () => {
     expect((await theMap(rig))?.['data']).toEqual({ a: '1' });
     expect(await rig.verdict(NAME)).toBe(ALL);
     expect(await rig.messageOf(NAME, 1)).toBe('');
-    // And it is met as seldom as ever: this was the second time.
+    // The delay continues to grow: this was the second time.
     rig.writes.length = 0;
     await undo(rig);
     await rig.pass(5000);

@@ -1,4 +1,5 @@
-// The Work on the hub, as a pass writes to it: every write fits only the state that was seen, and its answer is what is seen from then on.
+// The Work on the hub, as one reconcile writes it: every write is conditional on the last state seen, and its response
+// becomes the last state seen.
 import { fieldManagers } from '../../api/names.ts';
 import type { ObjectMeta } from '../../api/object.ts';
 import { type Work, type WorkStatus, work } from '../../api/work.ts';
@@ -9,7 +10,7 @@ import type { WorkerClient } from '../../runtime/controller.ts';
 export interface HubWork {
   readonly now: Work;
   setFinalizers(finalizers: readonly string[]): Promise<void>;
-  /** Sent even if it says nothing new, if told so: that it fits proves that this is still the newest order. */
+  /** `always` sends an equal status, too: a successful conditional write proves that the Work has not changed. */
   report(status: WorkStatus, always?: 'always'): Promise<void>;
 }
 
@@ -29,7 +30,7 @@ export function hubWork(client: WorkerClient, seen: Work): HubWork {
       });
       now = answer.object as Work;
     } catch (error) {
-      // So that the next pass, which follows at once, sees what was in the way.
+      // The live read refreshes the cache, so the retry sees the change that caused the conflict.
       if (error instanceof ApiError && error.reason === 'Conflict') await client.call('hub', { verb: 'get', at });
       throw error;
     }

@@ -22,7 +22,7 @@ const manifest = (data: Record<string, string>, more: object = {}): KubeObject =
 
 interface Given {
   readonly wants?: KubeObject;
-  /** What was applied last; undefined = never. */
+  /** The object as last applied; undefined = never. */
   readonly applied?: KubeObject;
   readonly live?: Partial<KubeObject> | undefined;
   readonly owners?: readonly OwnerReference[];

@@ -1,8 +1,9 @@
-// What is to be done about one manifest: pure, from the wish, the live object and its owners to one operation.
+// Decides what to do with one manifest: pure, from the desired state, the live object and its owners to one operation.
 //
-// Guarantee: an object that is not ours is written only where the strategy lets us take it over, and in one step with the mark that makes it
-// ours; every write to a live object fits only the state that was judged. Differs from KubeFleet: taking over and applying are one write, so
-// an object that refuses our manifest stays its owner's.
+// Guarantee: an object that is not ours is written only where the strategy allows a take-over, and the same write adds
+// our owner reference; every write to a live object is conditional on the state that was judged.
+// Differs from KubeFleet: take-over and apply are one write, so an object whose API server rejects our manifest keeps
+// its owner.
 import type { ApplyCause } from '../../api/apply-cause.ts';
 import { isClusterOwned } from '../../api/cluster-owned.ts';
 import { annotations } from '../../api/names.ts';
@@ -49,14 +50,17 @@ export function judge(each: Case): Operation {
   return manner.change(each, live, owners);
 }
 
-/** An object that another Work of the binding hands over was placed by us: this is no take-over. */
+/** An object that another Work of the binding hands over was placed by Flotilla, so this is not a take-over. */
 function ownersFor({ owner, isOrphaned, isYielded }: Case, live: KubeObject): Owners {
   const isHanded = (reference: OwnerReference) => namesAppliedWork(reference) && (isYielded?.(reference) ?? false);
   const owners = ownersAround(live, owner, (reference) => isHanded(reference) || isOrphaned(reference));
   return ownersOf(live).some(isHanded) ? { ...owners, isOurs: true } : owners;
 }
 
-/** What the strategy does not let us write over. A manifest that has changed since is applied over any drift, as in KubeFleet. */
+/**
+ * Differences that the strategy does not allow us to overwrite. A manifest that has changed since the last apply is
+ * applied over any drift, as in KubeFleet.
+ */
 function unlike(
   { identifier, wanted, strategy }: Case,
   live: KubeObject,
@@ -73,7 +77,7 @@ function unlike(
   if (whenToApply === 'Always' || hashOf(live) !== hashOf(wanted.object)) return undefined;
   const drifts = compared(wanted.object, live, comparisonOption);
   if (drifts.length === 0) return undefined;
-  // What others changed stays and is reported; an owner that is missing is worth a write.
+  // Changes by other clients stay and are reported; only a missing owner reference is written.
   if (whenToApply === 'OnRevision') return isAsWanted ? { do: 'nothing' } : undefined;
   const message = `${what} was changed on the member in ${namedPaths(drifts)}; whenToApply is IfNotDrifted`;
   return { do: 'refuse', reason: 'FoundDrifts', message, drifts, cause: { code: 'FoundDrifts' } };
@@ -88,7 +92,7 @@ const refuse = (reason: Refusal['reason'], message: string, cause?: ApplyCause):
   ...(cause === undefined ? {} : { cause }),
 });
 
-/** Why we may not touch it. */
+/** Why the object must not be touched. */
 function objection(
   { identifier, strategy, placementOf, bothPlaces }: Case,
   live: KubeObject,

@@ -1,10 +1,10 @@
-// Objects that were placed for a Work and are no longer in it: which they are, and how they go.
+// Left-overs: objects that were placed for a Work and are no longer in it.
 //
-// Guarantee: only what our AppliedWork owns is touched, and only deleted if it has no other owner and is not to be
-// given back. Differs from KubeFleet: what is still in the
-// spec is never a left-over, whether or not it can be read just now; and the member's own record counts as well as the Work's status, so
-// nothing is forgotten when a status was lost. An entry that says it was not applied counts too: the answer to its create may have been lost,
-// and whose the object is decides anyway.
+// Guarantee: only objects that our AppliedWork owns are touched, and they are deleted only if they have no other owner
+// and need not be given back.
+// Differs from KubeFleet: an object in the spec is never a left-over, even if its manifest cannot be decoded now. The
+// AppliedWork counts as well as the Work's status, so a lost status loses no object. An entry with Applied=False
+// counts, too, because the response to its create may have been lost; the owner reference decides.
 import type { AppliedWorkStatus } from '../../api/applied-work.ts';
 import type { Resource } from '../../api/kind.ts';
 import { fieldManagers } from '../../api/names.ts';
@@ -19,7 +19,7 @@ import { isSameOwner, ownersOf } from './ownership.ts';
 import { giveBack, isGivenBack } from './taken-over.ts';
 import { targetOf } from './targets.ts';
 
-/** Each once. `inSpec` are the identities of all that the Work still names. */
+/** Without duplicates. `inSpec` has the identities of all objects that the Work names. */
 export function leftOvers(
   inSpec: ReadonlySet<string>,
   status: WorkStatus | undefined,
@@ -39,12 +39,12 @@ export function leftOvers(
 
 const ATTEMPTS = 3;
 
-/** It is being deleted, and something keeps it: garbage collection, its content, or a finalizer of others. */
+/** The object is being deleted and still exists, because of garbage collection, its content, or a finalizer. */
 export interface Leaving {
   readonly leaving: KubeObject;
 }
 
-/** undefined = it is gone, or no longer ours. */
+/** undefined = it does not exist, or is no longer ours. */
 export async function release(
   client: WorkerClient,
   identifier: Identifier,
@@ -70,7 +70,7 @@ export async function release(
   }
 }
 
-/** It is unknown whether it exists. */
+/** Whether the object exists is unknown. */
 export const unanswered = (identifier: Identifier): Refusal => ({
   reason: 'ManifestApplyFailed',
   message: `${describe(identifier)} is no longer wanted and cannot be removed: the API server of group ${identifier.group ?? ''} does not answer`,
@@ -78,7 +78,7 @@ export const unanswered = (identifier: Identifier): Refusal => ({
 
 interface LettingGo {
   readonly owner: OwnerReference;
-  /** It stays although it has no other owner. */
+  /** The object stays even if it has no other owner. */
   readonly isKept: boolean;
 }
 
@@ -95,7 +95,7 @@ async function letGo(
   if (deletionTimestamp !== undefined) return { leaving: live };
   if (isKept) await giveBack(client, at, live, owner);
   else if (others.length === 0) {
-    // The revision too: an owner who came in between would lose it.
+    // The precondition includes the resourceVersion: otherwise an owner added meanwhile would lose the object.
     const { object } = await client.call('member', { verb: 'delete', at, uid, revision: resourceVersion });
     return object?.metadata.deletionTimestamp === undefined ? undefined : { leaving: object };
   } else {

@@ -34,7 +34,7 @@ describe('a manifest with labels or annotations', () => {
     await rig.start();
     await rig.order('web-work', [aNamespace('shop'), withMeta({}), aConfigMap('b', { b: '1' })]);
     await rig.settles();
-    // Merging would take the null for a wish to remove: the Work is written as a whole.
+    // A merge patch would remove the null, so the whole Work is written.
     const { metadata, ...rest } = await rig.work('web-work');
     const manifests = [aNamespace('shop'), withMeta({ annotations: { port: null } }), aConfigMap('b', { b: '2' })];
     await rig.hub.call({

@@ -1,4 +1,4 @@
-// Reading a Work: which object each manifest speaks of, and what is wrong with those that speak of none.
+// Decodes a Work: which object each manifest names, and why a manifest cannot be used.
 import type { ApplyCause } from '../../api/apply-cause.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Resource } from '../../api/kind.ts';
@@ -13,20 +13,20 @@ export interface Refusal {
   readonly reason: ManifestReason;
   readonly message: string;
   readonly cause?: ApplyCause;
-  /** Ours, and changed on the member. */
+  /** For an object that is ours and was changed on the member. */
   readonly drifts?: readonly FieldDifference[];
-  /** Not ours, and different. */
+  /** For an object that is not ours and differs. */
   readonly diffs?: readonly FieldDifference[];
 }
 
-/** One manifest of a Work. It can be read, or there is a refusal. */
+/** One manifest of a Work: either the decoded manifest or a refusal. */
 export interface Order {
   readonly identifier: Identifier;
   readonly manifest?: KubeObject;
   readonly refusal?: Refusal;
 }
 
-/** Pure; which kinds the member serves is asked later, wave by wave. */
+/** Pure; whether the member serves a kind is checked later, wave by wave. */
 export function ordersOf(manifests: readonly unknown[]): readonly Order[] {
   const first = new Map<string, number>();
   return manifests.map((manifest, ordinal) => {
@@ -73,7 +73,7 @@ function read(manifest: unknown, ordinal: number): Order {
   return { identifier, manifest: manifest as KubeObject };
 }
 
-/** What is wrong with it. A server would refuse it too; but not before we have counted its bytes. */
+/** An API server would reject it, too, but the size check reads it before any request. */
 function notTexts(field: 'labels' | 'annotations', map: unknown): string | undefined {
   if (map === undefined || map === null) return undefined;
   if (!isObject(map)) return `metadata.${field} is no map of texts but ${typed(map)}`;
@@ -87,7 +87,7 @@ const typed = (value: unknown): string => {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 };
 
-/** The same object, in whatever version it is written. */
+/** Identifies the object regardless of its API version. */
 export const identityOf = ({ group = '', kind = '', namespace = '', name = '', ordinal }: Identifier): string =>
   name === '' ? `#${ordinal}` : [group, kind, namespace, name].join('|');
 
@@ -100,16 +100,19 @@ export const describe = ({ kind, namespace, name, ordinal }: Identifier): string
 export const resourceOf = (catalogue: LiveCatalogue, { group, version, kind }: Identifier): Resource | undefined =>
   kind === undefined || version === undefined ? undefined : catalogue.byKind(apiVersionOf(group ?? '', version), kind);
 
-/** For an object that is there: it is the same one in every version, and the one that it was placed in may not be served any more. */
+/**
+ * For an object that exists: it is the same object in every version, and the version it was placed in may no longer be
+ * served.
+ */
 export const anyResourceOf = (catalogue: LiveCatalogue, identifier: Identifier): Resource | undefined =>
   resourceOf(catalogue, identifier) ??
   catalogue.preferred.find(({ group, kind }) => group === (identifier.group ?? '') && kind === identifier.kind);
 
-/** Its API server does not answer: that its kind is not served proves nothing. */
+/** The API server of its group does not respond, so a kind that is missing from discovery may still exist. */
 export const isSilent = ({ unknown = [] }: LiveCatalogue, { group = '' }: Identifier): boolean =>
   unknown.some((each) => groupVersionOf(each).group === group);
 
-/** With what the member knows of the kind. */
+/** Completed with the scope and the plural of the kind on the member. */
 export function placed(identifier: Identifier, resource: Resource): Identifier {
   const { namespace: _namespace, ...rest } = identifier;
   return { ...(resource.namespaced ? identifier : rest), resource: resource.plural };
@@ -123,7 +126,7 @@ export const unserved = ({ group = '', version = '', kind = '' }: Identifier): R
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
 
-/** With and without namespace: what one is is known only where the kind is served. */
+/** Contains each identity with and without namespace, because the scope is known only if the member serves the kind. */
 export const inSpec = (orders: readonly Order[]): ReadonlySet<string> =>
   new Set(
     orders.flatMap(({ identifier }) => {

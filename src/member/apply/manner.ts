@@ -1,4 +1,4 @@
-// What all apply strategies have in common: the case that is judged, the operation that comes of it, and the interface of a strategy that writes.
+// What all apply strategies share: the case, the operation, and the interface of a strategy that writes.
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
@@ -8,11 +8,11 @@ import type { Manager } from './outcome.ts';
 import type { Owners } from './ownership.ts';
 import type { Wanted } from './wanted.ts';
 
-/** Client-side and server-side apply, one file each. Pure. ReportDiff writes nothing and has none. */
+/** Client-side and server-side apply implement it, one file each. Pure. ReportDiff writes nothing and has none. */
 export interface Manner {
-  /** The object as it is created. */
+  /** The body of the create. */
   created(wanted: Wanted): KubeObject;
-  /** The write to a live object that the strategy lets us write. */
+  /** The write to a live object, which the strategy permits. */
   change(each: Case, live: KubeObject, owners: Owners): Operation;
 }
 
@@ -26,7 +26,7 @@ export type Operation =
     }
   | ServerSideApply
   | { readonly do: 'nothing' }
-  /** `isOurs`: it must be given back. */
+  /** `isOurs`: the object must be given back. */
   | ({ readonly do: 'refuse'; readonly isOurs?: true } & Refusal);
 
 export interface ServerSideApply {
@@ -34,15 +34,18 @@ export interface ServerSideApply {
   readonly body: JsonObject;
   readonly force: boolean;
   readonly takesOver: boolean;
-  /** What must be changed before: our older field managers, the record of client-side apply, and what that had placed. */
+  /**
+   * A patch to send first: it moves our older field managers and the record of client-side apply, and removes dropped
+   * fields.
+   */
   readonly first?: Dropped;
-  /** uids of owners that are dropped: an applied configuration can only drop its own. */
+  /** uids of owners to remove with a separate patch, because apply can remove only its own entries. */
   readonly drops: readonly string[];
-  /** What other managers own: when that changes, a refused write may be accepted. */
+  /** Field managers of other clients: when they change, the API server may accept a write that it rejected before. */
   readonly foreign: readonly Manager[];
 }
 
-/** A patch that removes what the manifest has dropped. */
+/** A patch that removes fields that the manifest no longer has. */
 export interface Dropped {
   readonly type: 'strategic' | 'merge';
   readonly body: JsonObject;
@@ -59,13 +62,13 @@ export interface Case {
   readonly wanted: Wanted;
   readonly live: KubeObject | undefined;
   readonly owner: OwnerReference;
-  /** Of references to AppliedWorks: their owner does not exist any more. */
+  /** For references to AppliedWorks: whether their owner no longer exists. */
   isOrphaned(reference: OwnerReference): boolean;
-  /** Of references to AppliedWorks: another Work of the binding that hands the object over. */
+  /** For references to AppliedWorks: whether another Work of the binding hands the object over. */
   isYielded?(reference: OwnerReference): boolean;
-  /** Of references to AppliedWorks: the placement behind it, if it can be told. */
+  /** For references to AppliedWorks: the placement of their Work, if known. */
   placementOf(reference: OwnerReference): string | undefined;
-  /** Of references to AppliedWorks: where the same placement names the object twice. */
+  /** For references to AppliedWorks: where the same placement contains the object twice. */
   bothPlaces?(reference: OwnerReference): string | undefined;
   readonly strategy: Strategy;
 }

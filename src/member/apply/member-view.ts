@@ -1,4 +1,5 @@
-// What a pass sees of the member without asking: how the watches know each object. Reading here is also what wakes the Work when one changes.
+// What a reconcile knows of the member without a request: the state of each object in the watch cache. Reading an
+// object here also subscribes the Work to its changes.
 import type { Resource } from '../../api/kind.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import type { Source, View } from '../../runtime/controller.ts';
@@ -7,17 +8,20 @@ import type { Identifier } from './manifest.ts';
 import { stateOf } from './one.ts';
 
 export interface MemberView {
-  /** `uid@resourceVersion` or `absent`; undefined = not watched, now or for good. */
+  /** `uid@resourceVersion` or `absent`; undefined = not watched yet, or not watchable. */
   known(resource: Resource, identifier: Identifier): string | undefined;
-  /** What else can make a difference to what failed in a namespace: its uid or `absent`, and how often the member's server has come back. */
+  /**
+   * Other state that may let a failed object in this namespace succeed: the namespace's uid or `absent`, and how often
+   * the member's API server has recovered.
+   */
   surroundings(namespace: string | undefined): string;
-  /** Collections that were asked for and are not listed yet, though nothing blocks that. */
+  /** Collections that are needed and not listed yet, although nothing blocks the list. */
   readonly missing: readonly Source[];
   /** Collections that cannot be watched. */
   readonly blind: boolean;
 }
 
-/** One per kind, for all passes. */
+/** One source per kind, shared by all reconciles. */
 export type Collections = (resource: Resource) => Source<PlacedObject>;
 
 export function collections(): Collections {

@@ -1,45 +1,46 @@
-// What a pass remembers of each object until the next one, so that a change of one object costs a look at that one and not at all of them. It is
-// a saving, never a source of truth: an agent that restarts knows nothing of it and comes to the same end.
+// Per-object memory of the previous reconcile, so that a change of one object costs a read of that object and not of
+// all. It is only an optimization: an agent that restarts without it reaches the same state.
 import type { Random } from '../../base/random.ts';
 import { backOffMs } from '../../runtime/back-off.ts';
 import type { Outcome } from './outcome.ts';
 
 export interface Remembered {
   readonly outcome: Outcome;
-  /** What it was found from: the wish, how the live object stood, who we are. */
+  /** The input of the outcome: desired hash, state of the live object, owner and strategy. */
   readonly basis: string;
-  /** Only for what failed: what else could make a difference. */
+  /** Only for failures: other state that may change the result. */
   readonly surroundings: string;
   readonly wish: string;
   /**
-   * What we would still change, and what the object has of what the wish speaks of. Of what is applied: as the server left it; absent if nothing
-   * was left to do. Of a refusal: the write that was refused, if it was one to a live object.
+   * Fingerprint of the remaining difference and of the fields of the live object that the manifest sets. After an
+   * apply: as the server stored it; absent if no difference is left. After a refusal: of the rejected write to a live
+   * object.
    */
   readonly print?: string;
-  /** In a row, without success. */
+  /** Consecutive failures. */
   readonly failures: number;
-  /** Reads in a row that the server had no time for; the outcome before them is kept. */
+  /** Consecutive reads that failed because the server was busy; the previous outcome is kept. */
   readonly hiccups?: number;
-  /** Absent = this wish was never applied, as far as we know. */
+  /** Absent = this manifest was not applied before, as far as the agent knows. */
   readonly feud?: Feud;
-  /** It is not as wanted, and nothing is done about that until `notBefore`, as long as this is the order. */
+  /** The object differs, and nothing is written until `notBefore`, as long as this is the generation of the Work. */
   readonly restsFor?: number;
-  /** When it is looked at again; if it failed, not before. */
+  /** When the object is checked again; after a failure, not earlier. */
   readonly notBefore?: number;
 }
 
 /**
- * How long another client has been undoing what we write. It is kept apart from the reads in between: a refusal or a
- * transient error does not end it.
+ * How often another client undid our writes. Kept across the reads in between: a refusal or a transient error does not
+ * reset it.
  */
 export interface Feud {
-  /** Applied again, although the desired state was the same: another client wants something else. */
+  /** How often it was applied again although the desired state was the same. */
   readonly fights: number;
-  /** When it was applied last. */
+  /** Time of the last apply. */
   readonly appliedAt: number;
-  /** For which order that was, see `One`. */
+  /** The generation of the Work of that apply, see `One`. */
   readonly order: number;
-  /** Not written again before, unless there is a new order. */
+  /** No write before this time, unless the Work has a new generation. */
   readonly restUntil: number;
 }
 
@@ -48,9 +49,12 @@ export type Memory = Map<string, Remembered>;
 
 const FAILURES = { firstMs: 2_000, maxMs: 900_000 };
 const FIGHTS = { firstMs: 5_000, maxMs: 900_000 };
-/** So many transient errors, about half a minute of them, are not reported: the heartbeat reports that the server is unhealthy. */
+/**
+ * Up to this many transient errors, about half a minute, are not reported: the heartbeat already reports that the
+ * server is unhealthy.
+ */
 export const MAX_TRANSIENT_ERRORS = 4;
-/** A peace this long ends the counting. */
+/** The count restarts after this long without a foreign change. */
 export const PEACE_MS = 1_800_000;
 
 export const failureDelayMs = (failures: number, random: Random): number => backOffMs(FAILURES, failures, random);

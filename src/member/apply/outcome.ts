@@ -1,4 +1,4 @@
-// What became of one manifest, and the words for what stood in the way.
+// The outcome of one manifest, and the messages for its failures.
 import type { ApplyCause } from '../../api/apply-cause.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { FieldDifference } from '../../api/selected-resource.ts';
@@ -12,20 +12,20 @@ export interface Outcome {
   readonly identifier: Identifier;
   /** Absent = applied. */
   readonly refusal?: Refusal;
-  /** Only of what was applied. */
+  /** Only for applied objects. */
   readonly verdict?: Verdict;
-  /** Only of what was applied: what there is to say about that all the same. */
+  /** Only for applied objects: a message although the apply succeeded. */
   readonly note?: string;
-  /** Only of what was applied: the code behind the note. */
+  /** Only for applied objects: the code behind the note. */
   readonly cause?: ApplyCause;
-  /** What others changed on the member. */
+  /** Changes by other clients on the member. */
   readonly drifts?: readonly FieldDifference[];
-  /** How it differs, of an object that is not ours or only reported on. */
+  /** Differences of an object that is not ours or only reported on. */
   readonly diffs?: readonly FieldDifference[];
-  /** Of the live object; 0 if there is none, or if its kind has none. */
+  /** Generation of the live object; 0 if it does not exist, or if its kind has no generation. */
   readonly generation: number;
   readonly uid?: string;
-  /** Only of what was applied, with reportBackStrategy Mirror. */
+  /** Only for applied objects with reportBackStrategy Mirror. */
   readonly observedStatus?: ObservedStatus;
 }
 
@@ -59,7 +59,10 @@ export function failedToFind(identifier: Identifier, error: unknown): Refusal {
   };
 }
 
-/** It does not exist, or is not ours, and for a while nothing is done about it: another client would undo that too. */
+/**
+ * The object does not exist or is not ours. Nothing is written for a while, because another client would undo that,
+ * too.
+ */
 export function undone(identifier: Identifier, doing: Doing, restUntil: number): Refusal {
   const what = describe(identifier);
   const at = kubeTime(restUntil);
@@ -77,7 +80,10 @@ export function undone(identifier: Identifier, doing: Doing, restUntil: number):
       };
 }
 
-/** It exists and is ours, but not as we left it. For a while that stays so: another client would undo it again. */
+/**
+ * The object exists and is ours, and another client changed it. Nothing is written for a while, because that client
+ * would change it again.
+ */
 export const changedBack = (
   identifier: Identifier,
   restUntil: number,
@@ -90,7 +96,7 @@ export const changedBack = (
   };
 };
 
-/** The server did not store what was written. Writing it again would change nothing. */
+/** The server stored something else than what was written. Another write would have the same result. */
 export const changedOnAdmission = (
   identifier: Identifier,
   found: readonly FieldDifference[],
@@ -109,7 +115,10 @@ export const namedPaths = (found: readonly FieldDifference[]): string => {
   return more === 0 ? paths.join(', ') : `${paths.join(', ')} and ${more} more`;
 };
 
-/** Not a refusal: what is placed is placed. undefined = no finalizer of others keeps it, so it will soon be deleted. */
+/**
+ * This is not a refusal, because the placed objects are applied. undefined = only Kubernetes' own finalizers are left,
+ * so the object will soon be deleted.
+ */
 export function heldBack(identifier: Identifier, { metadata }: KubeObject): Outcome | undefined {
   const held = (metadata.finalizers ?? []).filter((each) => !OF_THE_CLUSTER.includes(each));
   if (held.length === 0) return undefined;
@@ -122,24 +131,24 @@ export function heldBack(identifier: Identifier, { metadata }: KubeObject): Outc
   };
 }
 
-/** Garbage collection removes these itself. */
+/** The garbage collector removes these finalizers itself. */
 const OF_THE_CLUSTER: readonly string[] = ['foregroundDeletion', 'orphan'];
 
-/** It is there and ours, and was there before. */
+/** The object exists and is ours, and it existed before it was placed. */
 export const keptLater = (identifier: Identifier): string =>
   `${describe(identifier)} was on the member before and was taken over: it is released, not deleted, when it is no longer placed`;
 
-/** What was tried: on an object that is not there, or on one that is. */
+/** The attempted write: creation of an object, or a change of an existing one. */
 type Doing = 'create' | 'patch' | 'apply';
 
 interface Tried {
-  /** Of the live object. */
+  /** Field managers of the live object. */
   readonly managers?: readonly Manager[];
-  /** Of the live object and the write together. */
+  /** Size of the live object plus the write. */
   readonly bytes?: () => number;
 }
 
-/** Why the member's API server did not take it, with what a person can do where we know that. */
+/** Why the member's API server rejected the write, with a next step where one is known. */
 export function applyFailure(
   identifier: Identifier,
   doing: Doing,
@@ -176,18 +185,18 @@ export function applyFailure(
   return because(`the member refused ${what}: ${said(identifier, error)}`);
 }
 
-/** Below this no API server refuses an object for its size. */
+/** No API server rejects a smaller object because of its size. */
 const HARMLESS_BYTES = 2 ** 20;
 
-/** API servers pass on the refusal of etcd as an internal error without a reason, so the size of what was written decides. */
+/** API servers report a refusal by etcd as an internal error without a reason, so the size of the write decides. */
 const isAboveServerLimit = ({ code }: ApiError, bytes: () => number): boolean =>
   code === 413 || (code === 500 && bytes() > HARMLESS_BYTES);
 
-/** Another manager owns a field and `force` is not set: nothing that a second try would change. */
+/** Another manager owns a field and `force` is not set: a retry would fail, too. */
 export const isFieldConflict = ({ details }: ApiError): boolean =>
   (details?.causes ?? []).some(({ reason }) => reason === 'FieldManagerConflict');
 
-/** The managers whose set of fields has a contested one. */
+/** The managers that own one of the conflicting fields. */
 function contenders({ details }: ApiError, managers: readonly Manager[]): string {
   const paths = (details?.causes ?? []).map(({ field = '' }) => field.replace(/\[[^\]]*\]/g, '').split('.'));
   const found = managers.filter(({ fields }) =>
@@ -196,25 +205,25 @@ function contenders({ details }: ApiError, managers: readonly Manager[]): string
   return [...new Set(found.map(({ name }) => `"${name}"`))].join(', ');
 }
 
-/** Of a live object. */
+/** A field manager of a live object. */
 export interface Manager {
   readonly name: string;
-  /** As Kubernetes writes them. */
+  /** The field set as JSON. */
   readonly fields: string;
 }
 
-/** A cause without a field is a policy's, which may say what it likes. */
+/** A cause without a field comes from an admission policy, whose message can be anything. */
 const fixedFields = ({ details }: ApiError): readonly string[] => [
   ...new Set(
     (details?.causes ?? []).flatMap(({ message, field }) => (field && IMMUTABLE.test(message) ? [field] : [])),
   ),
 ];
 
-/** Only by the words: the reason FieldValueForbidden is also that of fields which do not go together. */
+/** Only the message tells: other validation errors use the reason FieldValueForbidden, too. */
 const IMMUTABLE =
   /immutable|(?:may|can) ?not (?:be )?(?:change|modif)|may not add or remove|updates to .* are forbidden/i;
 
-/** What a server says about a Secret may quote what is in it. */
+/** The error message for a Secret may quote its content, so only code, reason and fields are reported. */
 function said({ kind, group = '' }: Identifier, error: ApiError): string {
   if (kind !== 'Secret' || group !== '') return error.message;
   const fields = (error.details?.causes ?? [])

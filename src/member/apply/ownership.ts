@@ -1,9 +1,9 @@
-// Whose an object is. Guarantee: nothing is overwritten, adopted or deleted that has another owner.
+// Who owns an object. Guarantee: an object with another owner is not overwritten, taken over or deleted.
 import { appliedWork } from '../../api/applied-work.ts';
 import { apiVersionOf, type KubeObject, type OwnerReference } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
 
-/** A reference to an AppliedWork of ours: kind and apiVersion both. */
+/** A reference to an AppliedWork: both kind and apiVersion match. */
 export const namesAppliedWork = ({ apiVersion, kind }: OwnerReference): boolean =>
   kind === appliedWork.kind && apiVersion === apiVersionOf(appliedWork.group, appliedWork.version);
 
@@ -15,14 +15,14 @@ export const ownersOf = (live: Pick<KubeObject, 'metadata'>): readonly OwnerRefe
 
 export interface Owners {
   readonly isOurs: boolean;
-  /** Neither we nor AppliedWorks without an owner. */
+  /** Owners except us and AppliedWorks that no longer exist. */
   readonly others: readonly OwnerReference[];
-  /** As it is to be: with us, without orphaned ones. */
+  /** The desired owners: with us, without orphaned references. */
   readonly wanted: readonly OwnerReference[];
   readonly isAsWanted: boolean;
 }
 
-/** `isOrphaned` tells of references to AppliedWorks whose Work is gone from the hub. */
+/** `isOrphaned` is true for references to AppliedWorks whose Work no longer exists on the hub. */
 export function ownersAround(
   live: KubeObject,
   owner: OwnerReference,

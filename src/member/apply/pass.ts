@@ -1,7 +1,8 @@
-// One pass over a Work: make sure that it can be undone, say what will be there, remove what is no longer wanted, apply wave by wave, report.
+// One reconcile of a Work: ensure the AppliedWork, record the objects that will exist, remove left-overs, apply wave by
+// wave, report.
 //
-// Guarantee: whenever the agent dies, what is on the member is owned by the AppliedWork, and the AppliedWork or the Work's status names it; the
-// next pass goes on from there. A manifest that fails stops no other.
+// Guarantee: whenever the agent dies, the AppliedWork owns every placed object, and the AppliedWork or the Work's
+// status names it; the next reconcile continues from there. A manifest that fails does not stop the others.
 import type { AppliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Resource } from '../../api/kind.ts';
@@ -50,26 +51,26 @@ export interface PassInput {
   readonly random: Random;
   readonly memory: Memory;
   readonly work: Work;
-  /** The AppliedWork of this name, whosever it is. */
+  /** The AppliedWork of this name, of whichever hub. */
   readonly record: AppliedWork | undefined;
-  /** Of references to other AppliedWorks. */
+  /** For references to other AppliedWorks. */
   isOrphaned(reference: OwnerReference): boolean;
   placementOf(reference: OwnerReference): string | undefined;
   readonly siblings?: Siblings;
   troubledPods(namespace: string): readonly TroubledPod[];
   readonly now: number;
   readonly isRecheck: boolean;
-  /** Whether to ask the server for kinds that are not known. */
+  /** Whether to refresh discovery for kinds that are not known. */
   readonly asksForKinds: boolean;
 }
 
 export interface PassEnd {
   readonly outcomes: readonly Outcome[];
-  /** A manifest is of a kind that the member does not serve. */
+  /** The member does not serve the kind of a manifest. */
   readonly lacksKinds: boolean;
-  /** Something changed behind our back while we were at it. */
+  /** An object changed during the reconcile. */
   readonly isOutrun: boolean;
-  /** Another Work of the binding has to take objects first. */
+  /** Another Work of the binding must take objects over first. */
   readonly isHandingOver?: boolean;
   readonly refusal?: string;
 }
@@ -106,8 +107,8 @@ export async function pass(input: PassInput): Promise<PassEnd> {
 }
 
 /**
- * Nothing is written on the member, not even a record: what an earlier strategy placed stays on record as it is, and is dealt with once the
- * Work says to apply again, or is deleted.
+ * Nothing is written on the member, not even a record. Records of objects that an earlier strategy placed stay, so that
+ * they are handled when the strategy applies again, or deleted with the Work.
  */
 async function reportDiff(input: PassInput, hub: HubWork, orders: readonly Order[]): Promise<PassEnd> {
   const { work, now, record } = input;
@@ -129,7 +130,7 @@ const restBytes = ({ status: _status, ...rest }: Work): number => Buffer.byteLen
 const lacks = ({ catalogue }: PassInput, orders: readonly Order[]): boolean =>
   orders.some(({ manifest, identifier }) => manifest !== undefined && resourceOf(catalogue, identifier) === undefined);
 
-/** The watch knows more than we looked at; what it says from now on wakes us. */
+/** The cache has a newer state than the one just read, so no further event will wake the Work for it. */
 const isOutrun = ({ onMember, memory }: PassInput, one: One): boolean => {
   const known = onMember.known(one.resource, one.identifier);
   const found = memory.get(identityOf(one.identifier));
@@ -149,7 +150,7 @@ async function readOrders(input: PassInput): Promise<readonly Order[]> {
   });
 }
 
-/** What was known stays if it cannot be asked for; then a manifest says so. */
+/** If discovery fails, the known kinds stay; a manifest of a missing kind reports it. */
 const refreshed = (catalogue: LiveCatalogue): Promise<void> => catalogue.refresh().catch(() => undefined);
 
 // ---- applying
@@ -197,13 +198,16 @@ async function applyAll(input: PassInput, orders: readonly Order[], owner: Owner
   return { outcomes: [...outcomes.values()].sort((a, b) => a.identifier.ordinal - b.identifier.ordinal), ones };
 }
 
-/** Of objects that are no longer in the Work nothing is remembered. */
+/** Drops the memory of objects that are no longer in the Work. */
 function forget(memory: Memory, ones: readonly One[]): void {
   const named = new Set(ones.map(({ identifier }) => identityOf(identifier)));
   for (const key of memory.keys()) if (!named.has(key) && !key.startsWith('left over|')) memory.delete(key);
 }
 
-/** An object in an envelope is what its author may place only if the kind has the scope that its namespace says. */
+/**
+ * An author may place an object by an envelope only within the envelope's scope, so the kind must have the scope that
+ * its namespace implies.
+ */
 function wrongScope(
   identifier: Identifier,
   { namespaced }: Resource,
@@ -264,12 +268,12 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
   };
 }
 
-/** A placement of a namespace must not create that namespace on clusters where its team has none. */
+/** A ResourcePlacement must not create its namespace on clusters where the team has none. */
 const createsNamespace = ({ metadata }: KubeObject, work: Work): boolean =>
   metadata.annotations?.[annotations.createNamespace] === 'true' &&
   work.metadata.labels?.[labels.parentPlacementNamespace] === undefined;
 
-/** A namespace on an object that has none would be refused. */
+/** The API server would reject a namespace on a cluster-scoped object. */
 function inScope(manifest: KubeObject, { namespaced }: Resource): KubeObject {
   if (namespaced || manifest.metadata.namespace === undefined) return manifest;
   const { namespace: _namespace, ...metadata } = manifest.metadata;
@@ -282,7 +286,7 @@ interface Prepared {
   readonly wish: string;
 }
 
-/** Manifests are frozen and come again with every pass. */
+/** Manifests are frozen and the same object is passed to every reconcile, so the result is cached by identity. */
 const prepared = new WeakMap<KubeObject, Prepared>();
 
 function preparedFor(manifest: KubeObject, owner: OwnerReference): Prepared {
@@ -290,7 +294,7 @@ function preparedFor(manifest: KubeObject, owner: OwnerReference): Prepared {
   if (known?.owner === owner.uid) return known;
   const fresh = {
     owner: owner.uid,
-    // Most of a new order is as it was before, and asks for no more than that.
+    // Most manifests of a new generation are unchanged, and need only the hash.
     wanted: lazy(() => wantedOf(manifest, owner)),
     wish: sha256(canonicalJson([owner.uid, manifest])),
   };
@@ -305,7 +309,7 @@ interface At {
   readonly now: number;
 }
 
-/** Every manifest says why. What may be there already stays on record. */
+/** Every manifest reports the reason. Objects that may already exist stay on record. */
 async function reportRefusal(hub: HubWork, orders: readonly Order[], refusal: string, at: At): Promise<PassEnd> {
   const previous: WorkStatus | undefined = hub.now.status;
   const named = inSpec(orders);

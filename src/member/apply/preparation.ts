@@ -1,7 +1,7 @@
-// Before anything new is placed: what is no longer wanted goes, and what may be there from now on is written down.
+// Steps before an apply: remove left-overs, and record the objects that may exist from now on.
 //
-// Guarantee: whatever is on the member because of a Work is named by the Work's status or by the AppliedWork, also while one of them is about to
-// forget it.
+// Guarantee: the Work's status or the AppliedWork names every object that exists because of a Work, even while one of
+// them is about to drop it.
 
 import type { AppliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
@@ -26,20 +26,20 @@ import { keepsTakenOver } from './taken-over.ts';
 import { targetOf } from './targets.ts';
 import { inWaves, LAST_WAVE, waveOf } from './waves.ts';
 
-/** What of a pass it needs. */
+/** The part of the reconcile's input that this file needs. */
 interface Preparing {
   readonly client: WorkerClient;
   readonly catalogue: LiveCatalogue;
   readonly memory: Memory;
   readonly random: Random;
   readonly now: number;
-  /** Only whether it keeps what was taken over. */
+  /** Only used for its annotation to keep taken-over objects. */
   readonly work: Pick<Work, 'metadata'>;
   readonly siblings?: Siblings;
   readonly onMember: MemberView;
 }
 
-/** How many objects are dealt with side by side. */
+/** How many objects are handled in parallel. */
 export const AT_A_TIME = 4;
 
 export interface Preparation {
@@ -49,7 +49,7 @@ export interface Preparation {
   readonly orders: readonly Order[];
 }
 
-/** Removes left-overs, and writes down what may be there from now on. */
+/** Removes left-overs, and records the objects that may exist from now on. */
 export async function prepare(input: Preparing, { hub, record, owner, orders }: Preparation) {
   const { client, now } = input;
   const status = hub.now.status;
@@ -67,7 +67,7 @@ export async function prepare(input: Preparing, { hub, record, owner, orders }: 
     const names = remaining;
     const known = record.status?.appliedResources ?? [];
     const news = names.filter((name) => !known.some((each) => identityOf(each) === identityOf(name)));
-    // The Work's status is about to forget them.
+    // The next status of the Work no longer names them.
     if (news.length > 0) kept = await keepRecord(client, record, [...known, ...news]);
   }
   const { generation } = hub.now.metadata;
@@ -78,7 +78,7 @@ export async function prepare(input: Preparing, { hub, record, owner, orders }: 
   return { staying, kept, handing, remaining };
 }
 
-/** Those that another Work has not taken over yet. */
+/** Objects that another Work has not taken over yet. */
 export async function stillOwned(
   { client, catalogue }: Pick<Preparing, 'client' | 'catalogue'>,
   claimed: readonly Identifier[],
@@ -99,13 +99,13 @@ export async function stillOwned(
 }
 
 interface Released {
-  /** What the Work's status says of those that are still there: refused, or kept by finalizers of others. */
+  /** Left-overs that the status names: refused, or kept by finalizers of other clients. */
   readonly staying: readonly Outcome[];
   /** All others that are being deleted. */
   readonly leaving: readonly Identifier[];
 }
 
-/** What others stand on goes last. Those that do not go are tried again later, with patience. */
+/** Removes dependents before the objects they depend on. Failed removals are retried with back-off. */
 async function releaseAll(
   input: Preparing,
   identifiers: readonly Identifier[],
@@ -115,7 +115,8 @@ async function releaseAll(
   const { catalogue, memory, now, random, client, onMember } = input;
   const isKnown = (identifier: Identifier) => anyResourceOf(catalogue, identifier) !== undefined;
   if (!identifiers.every(isKnown)) await catalogue.refresh();
-  // What the server does not serve in any version, although all of it answers, went with its definition.
+  // A kind that is not served in any version, while all API servers respond, was deleted with its
+  // CustomResourceDefinition, and so were its objects.
   const there = identifiers.flatMap((identifier) => {
     const resource = anyResourceOf(catalogue, identifier);
     return resource === undefined && !isSilent(catalogue, identifier) ? [] : [{ identifier, resource }];
@@ -138,7 +139,7 @@ async function releaseAll(
           : await release(client, identifier, resource, { owner, keeps: keepsTakenOver(input.work.metadata) });
       if (refusal === undefined) return;
       if ('leaving' in refusal) {
-        // To be woken when it is deleted at last.
+        // Subscribes to the object, so that its deletion wakes the Work.
         if (resource !== undefined) onMember.known(resource, placed(identifier, resource));
         const held = heldBack(identifier, refusal.leaving);
         if (held === undefined) leaving.push(identifier);

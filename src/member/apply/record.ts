@@ -1,4 +1,4 @@
-// The member's record of a Work: an AppliedWork of the same name, which owns what is placed and lists it.
+// The member's record of a Work: an AppliedWork of the same name, which owns the placed objects and lists them.
 import { type AppliedWork, type AppliedWorkStatus, appliedWork } from '../../api/applied-work.ts';
 import { fieldManagers } from '../../api/names.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
@@ -11,7 +11,7 @@ import type { Outcome } from './outcome.ts';
 
 type Applied = NonNullable<AppliedWorkStatus['appliedResources']>[number];
 
-/** Made if there is none. A text says why nothing may be placed under it. */
+/** Creates it if it does not exist. A string result says why nothing may be placed under it. */
 export async function recordOf(
   client: WorkerClient,
   known: AppliedWork | undefined,
@@ -51,7 +51,7 @@ async function made(client: WorkerClient, object: KubeObject): Promise<AppliedWo
   }
 }
 
-/** What is there: all that is applied, what was there and cannot be applied now, and what should be gone and is not. */
+/** Objects that exist: those applied, those that existed and cannot be applied now, and left-overs that still exist. */
 export function appliedResources(
   record: AppliedWorkStatus | undefined,
   outcomes: readonly Outcome[],
@@ -67,7 +67,7 @@ export function appliedResources(
   return [...named, ...[...left].sort(by(identityOf))];
 }
 
-/** Writes only a difference. */
+/** Writes only if the list differs. */
 export async function keepRecord(
   client: WorkerClient,
   record: AppliedWork,

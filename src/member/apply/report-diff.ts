@@ -1,5 +1,5 @@
 // ReportDiff of one manifest: its differences, without any write. Pure.
-// Differs from KubeFleet: nothing is taken over for a report, and it does not depend on whenToTakeOver.
+// Differs from KubeFleet: a report takes nothing over, and does not depend on whenToTakeOver.
 import type { KubeObject } from '../../api/object.ts';
 import { compared } from '../compare/compare.ts';
 import type { Identifier } from './manifest.ts';

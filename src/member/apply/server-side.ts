@@ -1,7 +1,8 @@
-// Server-side apply of one manifest: which write it takes, from the live object and its field managers. Pure.
+// Server-side apply of one manifest: the write, computed from the live object and its field managers. Pure.
 //
-// Guarantee: fields of other managers are taken only with `force`. What our own client-side apply or creation wrote is moved to our applied
-// configuration first, as kubectl does, so that we never conflict with ourselves and fields dropped by the manifest are removed.
+// Guarantee: fields of other managers are taken only with `force`. Fields of our own client-side apply or creation are
+// moved to our applied configuration first, as kubectl does, so that we never conflict with ourselves and fields
+// dropped by the manifest are removed.
 import { annotations, fieldManagers } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../../base/json.ts';
@@ -30,7 +31,8 @@ function change(each: Case, live: KubeObject, owners: Owners): ServerSideApply {
     ...(hasRecord ? { annotations: { ...marks, [annotations.lastApplied]: null } } : {}),
   };
   const writers = managers.filter((each) => !isStatus(each)).map((each) => `${each['manager']}`);
-  // Who wrote what was there before we came is not known where the server recorded no managers. What we abandoned names us alone.
+  // A server that recorded no field managers does not reveal who wrote an object that existed before. An abandoned
+  // object has only our manager.
   const isKnown = owners.isOurs || !wasThereBefore(live) || (writers.length > 0 && !writers.includes(BEFORE));
   const removes = owners.isOurs && Object.keys(removal.body).length > 0;
   const type = removes ? removal.type : 'merge';
@@ -57,7 +59,7 @@ function change(each: Case, live: KubeObject, owners: Owners): ServerSideApply {
   };
 }
 
-/** Owns what was written while the server did not record managers. */
+/** The manager of fields that were written while the server did not record managers. */
 const BEFORE = 'before-first-apply';
 const OURS: readonly string[] = [fieldManagers.apply, BEFORE];
 
@@ -67,8 +69,8 @@ const managersOf = ({ metadata }: KubeObject): readonly JsonObject[] =>
 const isStatus = ({ subresource }: JsonObject): boolean => subresource !== undefined && subresource !== '';
 
 /**
- * undefined = they are as they should be. Once we own what we applied, `before-first-apply` goes, or it would keep what the manifest drops; fields
- * that only it owned stay on the object.
+ * undefined = no change is needed. Once we own the applied fields, `before-first-apply` is removed, or it would keep
+ * fields that the manifest drops; fields that only it owned stay on the object.
  */
 function moveToApply(managers: readonly JsonObject[]): readonly Json[] | undefined {
   const isOurs = (each: JsonObject) => each['manager'] === fieldManagers.apply && !isStatus(each);
@@ -76,14 +78,14 @@ function moveToApply(managers: readonly JsonObject[]): readonly Json[] | undefin
   const isBefore = (each: JsonObject) => each['manager'] === BEFORE && !isStatus(each);
   const [newest = managers.find((each) => isOurs(each))] = written;
   if (newest === undefined || (written.length === 0 && !managers.some(isBefore))) return undefined;
-  // Sets of another version name other fields: only those of the same version can be united.
+  // A field set of another version may have other field names, so only sets of the same version are merged.
   const same = managers.filter((each) => isOurs(each) && each['apiVersion'] === newest['apiVersion']);
   const fieldsV1 = same.map((each) => each['fieldsV1']).reduce(united);
   const rest = managers.filter((each) => !isOurs(each) && !isBefore(each));
   return [...rest, { ...newest, operation: 'Apply', ...(fieldsV1 === undefined ? {} : { fieldsV1 }) }];
 }
 
-/** Two sets of fields, as Kubernetes writes them. */
+/** The union of two field sets (fieldsV1). */
 function united(a: Json | undefined, b: Json | undefined): Json | undefined {
   if (!isObject(a) || !isObject(b)) return b ?? a;
   const [left, right] = [a as JsonObject, b as JsonObject];

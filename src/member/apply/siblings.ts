@@ -1,6 +1,6 @@
-// Works of one binding beside each other: which of them an object belongs to. Pure.
-// Guarantee: an object that moves from one Work to another of its binding is handed over with its owner reference; it is never deleted and
-// created again (docs/adr/0014-hand-over-between-works.md).
+// Works of the same binding: which of them an object belongs to. Pure.
+// Guarantee: an object that moves from one Work of a binding to another is handed over with its owner reference; it is
+// never deleted and created again (docs/adr/0014-hand-over-between-works.md).
 import { annotations, labels } from '../../api/names.ts';
 import { type ObjectMeta, refText } from '../../api/object.ts';
 import { byText } from '../../base/compare.ts';
@@ -8,15 +8,20 @@ import type { AgentWork } from '../sources.ts';
 import { type Identifier, identityOf } from './manifest.ts';
 
 export interface Siblings {
-  /** The other Work has to hand the object over: it is being deleted, no longer names the object, or is of an earlier order. */
+  /**
+   * The other Work must hand the object over: it is being deleted, no longer names the object, or is of an earlier
+   * generation of the binding.
+   */
   yields(work: string, identifier: Identifier): boolean;
-  /** Another Work names the object, or may do so once its own order of this revision arrives. */
+  /** Another Work names the object, or may name it once its manifests of this revision arrive. */
   isClaimed(identifier: Identifier): boolean;
-  /** Where the placement has an object that this Work and the other one name; undefined = the other is no Work of this binding. */
+  /**
+   * Where the placement contains an object that both Works name; undefined = the other Work belongs to another binding.
+   */
   bothPlaces(work: string): string | undefined;
 }
 
-/** `all`: with the identities of those that are siblings. */
+/** `all`: with identities for the Works of the same binding. */
 export function siblingsOf(own: AgentWork, all: readonly AgentWork[]): Siblings {
   const others = all.filter((each) => areSiblings(own, each));
   const isEarlier = (a: AgentWork, b: AgentWork) => revisionOf(a) !== revisionOf(b) && orderOf(a) < orderOf(b);
@@ -42,7 +47,7 @@ export function siblingsOf(own: AgentWork, all: readonly AgentWork[]): Siblings 
   };
 }
 
-/** In which part of its placement the objects of a Work are. */
+/** The part of the placement that a Work contains. */
 function placeOf({ labels: all = {} }: ObjectMeta): string {
   const { [labels.envelopeWork]: kind, [labels.envelopeName]: name, [labels.envelopeNamespace]: namespace } = all;
   if (kind === undefined || name === undefined) return 'outside any envelope';
@@ -67,6 +72,6 @@ const names = ({ identities }: AgentWork, identifier: Identifier): boolean =>
 const revisionOf = ({ metadata }: AgentWork): string | undefined =>
   metadata.annotations?.[annotations.parentResourceSnapshotName];
 
-/** The generation of the binding that ordered it. */
+/** The generation of the binding that the Work was generated from. */
 const orderOf = ({ metadata }: AgentWork): number =>
   Number(metadata.annotations?.[annotations.orderedBy]?.split('/')[1] ?? 0);

@@ -39,7 +39,7 @@ describe('the hash of a manifest', () => {
   });
 
   test('is this one for the annotated ConfigMap', () => {
-    // Computed apart from this code, with another program's SHA-256.
+    // Computed independently of this code, with another SHA-256 program.
     const manifest = map({
       metadata: { name: 'a', annotations: { 'cro-test-annotation': 'cro-test-annotation-val' } },
       data: { data: 'test' },

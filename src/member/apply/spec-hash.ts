@@ -1,12 +1,16 @@
-// What of a manifest counts when it is compared, and its hash: `kubernetes-fleet.io/spec-hash`. The hash is the same as KubeFleet's to the byte;
-// else the first pass after a migration would take every manifest for a changed one.
+// The part of a manifest that is compared, and its hash: `kubernetes-fleet.io/spec-hash`.
+// The hash is byte-compatible with KubeFleet's; otherwise the first reconcile after a migration would treat every
+// manifest as changed.
 import type { KubeObject, Labels } from '../../api/object.ts';
 import { goJson } from '../../base/go-json.ts';
 import { sha256 } from '../../base/hash.ts';
 import { isObject } from '../../base/json.ts';
 import { createLru } from '../../base/lru.ts';
 
-/** By the manifest's JSON: an order has mostly what the one before it had, and what others in this process are ordered. */
+/**
+ * Cached by the manifest's JSON, because most manifests of a new generation are unchanged, and other members in this
+ * process get the same ones.
+ */
 const known = createLru<string, string>(256);
 const MAX_REMEMBERED = 16 * 1024;
 
@@ -34,7 +38,7 @@ const META_DROPPED = new Set([
   'uid',
 ]);
 
-/** A copy with nothing that the cluster, Kubernetes or we put there. */
+/** A copy without the fields that the cluster, Kubernetes or Flotilla sets. */
 export function comparable(object: KubeObject): KubeObject {
   const { status: _status, ...rest } = object;
   const metadata = {
@@ -49,7 +53,7 @@ export function comparable(object: KubeObject): KubeObject {
   return { ...rest, metadata, ...(stripped === undefined ? {} : { spec: stripped }) } as KubeObject;
 }
 
-/** Typed programs write a template's creationTimestamp as null. */
+/** Go clients write the creationTimestamp of a template as null. */
 const TEMPLATES = [
   ['template', 'metadata'],
   ['jobTemplate', 'spec', 'template', 'metadata'],

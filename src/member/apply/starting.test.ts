@@ -1,11 +1,11 @@
-// A workload that cannot start: the cause stands in the Work's status, as a code.
+// A workload that cannot start: the Work's status contains the cause as a code.
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../base/errors.ts';
 import { aDeployment, aNamespace, aRig, type Rig } from './applier.testing.ts';
 
 const REVISION = 'deployment.kubernetes.io/revision';
 
-/** A Deployment of this revision that waits, and a Pod of a ReplicaSet of that revision in this state. */
+/** A Deployment of this revision that is not available, and a Pod in this state whose ReplicaSet has that revision. */
 async function waitingFor(rig: Rig, status: object, { revision = '2', podRevision = '2', node = 'n' } = {}) {
   await rig.start();
   await rig.order('web-work', [aNamespace('shop'), aDeployment('web', 'web:bad')]);
@@ -55,7 +55,7 @@ describe('a workload that cannot start', () => {
     await waitingFor(rig, waiting('ImagePullBackOff'));
     expect(await causeIn(rig)).toEqual({ code: 'ImagePullBackOff', message: 'says ImagePullBackOff' });
     expect(await rig.messageOf('web-work', 1, 'Available')).toContain('(ImagePullBackOff)');
-    // Who tries again goes back and forth: that is no news.
+    // A retrying kubelet alternates between reasons; that must not cause a write.
     const before = rig.writes.length;
     await rig.patch('pods', 'shop', 'web-1-a', { status: waiting('ErrImagePull') }, 'status');
     await rig.settles();

@@ -1,4 +1,4 @@
-// What keeps an applied workload from starting, as its newest Pods tell.
+// Why an applied workload does not start, from the status of its newest Pods.
 import type { Resource } from '../../api/kind.ts';
 import { ApiError, LostError } from '../../base/errors.ts';
 import type { WorkerClient } from '../../runtime/controller.ts';
@@ -27,7 +27,7 @@ export async function withTrouble(
   const found = amongNewest(troubledPods(namespace), pods);
   const owners = new Set(found.flatMap(({ owner }) => (owner?.kind === 'ReplicaSet' ? [owner.name] : [])));
   const newest = pods.revision === undefined ? owners : await ofRevision(client, namespace, owners, pods.revision);
-  // Pods of an earlier template may stay for a while: their trouble is not that of the newest.
+  // Pods of an earlier template may remain for a while, but only failures of the newest ones count.
   const worst = worstOf(found.filter(({ owner }) => pods.revision === undefined || newest.has(owner?.name ?? '')));
   if (worst === undefined) return outcome;
   const { code, message } = worst;
@@ -46,7 +46,7 @@ async function ofRevision(
       const { object } = await client.call('member', { verb: 'get', at: { resource: REPLICA_SETS, namespace, name } });
       if (object?.metadata.annotations?.[REVISION] === revision) found.add(name);
     } catch (error) {
-      // Without an answer the cause stays unknown; the outcome itself does not depend on it.
+      // If the read fails, the cause stays unknown; the outcome itself does not depend on it.
       if (!(error instanceof ApiError || error instanceof LostError)) throw error;
     }
   }

@@ -1,7 +1,7 @@
-// From what became of each manifest to the status of the Work: pure.
+// Computes the status of the Work from the outcomes of its manifests: pure.
 //
-// Guarantee: equal outcomes give the equal status, stamps included, so that it can be compared before it is written. Conditions of the Work speak
-// of its generation, those of a manifest of the live object's.
+// Guarantee: equal outcomes give an equal status, including times, so that it can be compared before it is written.
+// Conditions of the Work carry its generation, conditions of a manifest that of the live object.
 import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, type Finding, isReportedAlready, nextCondition } from '../../api/next-condition.ts';
 import type {
@@ -23,11 +23,11 @@ type ManifestFinding = Finding & { readonly type: ManifestConditionType; readonl
 type WorkFinding = Finding & { readonly type: WorkCondition; readonly reason: WorkReason };
 
 export interface Summary {
-  /** In the order of the manifests; after them objects that are to go and do not. */
+  /** In the order of the manifests, followed by left-overs that still exist. */
   readonly outcomes: readonly Outcome[];
-  /** Entries that are kept as they are: records of what may be there. */
+  /** Entries to keep unchanged: records of objects that may exist. */
   readonly kept?: readonly ManifestCondition[];
-  /** What keeps the whole Work from being applied, if it has no manifest of its own to stand at. */
+  /** Why the whole Work cannot be applied, for a Work without manifests that could report it. */
   readonly refusal?: string;
   /** Strategy ReportDiff: nothing was applied. */
   readonly isReport?: boolean;
@@ -79,7 +79,7 @@ function entryOf(
   };
 }
 
-/** Its time moves only with the status: an idle object costs no write. */
+/** Its time changes only with the status, so that an idle object causes no write. */
 function backReported(
   { observedStatus, refusal }: Outcome,
   before: ManifestCondition | undefined,
@@ -92,7 +92,7 @@ function backReported(
   return { backReportedStatus: fresh };
 }
 
-/** The message is that of the first time: a scheduler counts nodes in it. */
+/** The first message is kept: a scheduler's message counts nodes, so each change would be another write. */
 function startFailure({ verdict, generation }: Outcome, before: ManifestCondition | undefined) {
   const trouble = isWaitedFor(verdict) ? verdict.trouble : undefined;
   const isKnown =
@@ -101,7 +101,10 @@ function startFailure({ verdict, generation }: Outcome, before: ManifestConditio
   return isKnown ? before?.cause : trouble;
 }
 
-/** A detail is told with what is told anyway: by itself it would be a write for every replica that comes or goes. */
+/**
+ * A changed detail is reported only together with another change; by itself it would cause a write for every replica
+ * that is added or removed.
+ */
 function withDetail(
   finding: ManifestFinding,
   { verdict, generation }: Outcome,
@@ -191,9 +194,12 @@ const OURS: readonly string[] = ['Applied', 'Available', 'DiffReported', 'Status
 const foreign = (conditions: readonly Condition[] | undefined): readonly Condition[] =>
   (conditions ?? []).filter(({ type }) => !OURS.includes(type));
 
-// ---- before anything is touched
+// ---- before any write to the member
 
-/** What may be on the member from now on, said before it is: what this Work names, each as it was, or as about to be dealt with. */
+/**
+ * Records the objects that may exist from now on before they are created: each entry is the previous one, or says that
+ * the object is about to be applied.
+ */
 export function writeAhead(
   orders: readonly Order[],
   previous: WorkStatus | undefined,
@@ -221,13 +227,16 @@ export function writeAhead(
 
 // ---- size
 
-/** Of the whole Work; the API server's own limit is a little above. */
+/** Size of the whole Work; the API server's own limit is slightly higher. */
 export const MAX_WORK_BYTES = 1_415_578;
 const SHORT_MESSAGE = 120;
-/** Below this no Work that could be stored becomes too large by its status. */
+/** A smaller status never makes a storable Work too large. */
 const HARMLESS = 64 * 1024;
 
-/** The same, with short messages, if the Work would be too large with it. `restBytes` is what the Work takes without its status. */
+/**
+ * The same status, with short messages if the Work would exceed the limit. `restBytes` is the size of the Work without
+ * its status.
+ */
 export function withinSize(
   status: WorkStatus,
   restBytes: () => number,

@@ -1,5 +1,5 @@
-// Objects that are given back instead of deleted: what belongs to the cluster itself, always; and what was on the member before and was taken
-// over, if the placement says so (flotilla.dev/keep-taken-over).
+// Objects that are given back instead of deleted: always those of the cluster itself; and those that existed before and
+// were taken over, if the placement says so (flotilla.dev/keep-taken-over).
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import { isClusterOwned } from '../../api/cluster-owned.ts';
 import { annotations, fieldManagers } from '../../api/names.ts';
@@ -16,11 +16,14 @@ import { targetOf } from './targets.ts';
 export const keepsTakenOver = ({ annotations: notes }: Pick<ObjectMeta, 'annotations'>): boolean =>
   notes?.[annotations.keepTakenOver] === 'true';
 
-/** The placement is deleted, and what it placed stays. */
+/** The placement is deleted, and its objects stay. */
 export const abandons = ({ annotations: notes }: Pick<ObjectMeta, 'annotations'>): boolean =>
   notes?.[annotations.abandon] === 'true';
 
-/** It was on the member before any Work placed it: what a Work has left behind names an AppliedWork, or carries our record. */
+/**
+ * The object existed before any Work placed it: an object left behind by a Work has a reference to an AppliedWork, or
+ * our annotations.
+ */
 export const wasThereBefore = (live: KubeObject): boolean =>
   !ownersOf(live).some(namesAppliedWork) &&
   live.metadata.annotations?.[annotations.lastApplied] === undefined &&
@@ -29,11 +32,11 @@ export const wasThereBefore = (live: KubeObject): boolean =>
 export const isTakenOver = ({ metadata }: Pick<KubeObject, 'metadata'>): boolean =>
   metadata.annotations?.[annotations.takenOver] === 'true';
 
-/** It stays on the member when the Work no longer wants it. */
+/** The object stays on the member when the Work no longer contains it. */
 export const isGivenBack = (identifier: Identifier, live: Pick<KubeObject, 'metadata'>, keeps: boolean): boolean =>
   isClusterOwned(identifier, live.metadata) || (keeps && isTakenOver(live));
 
-/** Takes our owner reference and our marks off; the rest of the object stays as it was applied. */
+/** Removes our owner reference and annotations; the rest of the object stays as applied. */
 export async function giveBack(
   client: WorkerClient,
   at: Target,
@@ -47,7 +50,10 @@ export async function giveBack(
   await client.call('member', { verb: 'patch', at, patch: { type: 'merge', body }, manager: fieldManagers.apply });
 }
 
-/** Before all that an AppliedWork owns is collected. True = given back; throws while it cannot be known. */
+/**
+ * Runs before garbage collection of an AppliedWork. Returns true if the object was given back; throws if that cannot be
+ * determined.
+ */
 export async function giveBackOne(
   client: WorkerClient,
   catalogue: LiveCatalogue,
@@ -64,7 +70,8 @@ export async function giveBackOne(
     if (!isSilent(catalogue, identifier)) return false;
     throw new ApiError(503, 'ServiceUnavailable', `the API server of group ${identifier.group ?? ''} does not respond`);
   }
-  // What Kubernetes marks as its own has no namespace, or one that nothing is placed into, but for RBAC.
+  // Objects that Kubernetes itself owns are cluster-scoped or in namespaces that receive no placed objects, except
+  // RBAC.
   if (!keeps && !isAll && resource.namespaced && resource.group !== RBAC_GROUP) return false;
   const at = targetOf(resource, identifier);
   try {

@@ -1,4 +1,4 @@
-// Where an object is on the member.
+// The address of an object on the member.
 import type { Resource } from '../../api/kind.ts';
 import type { Target } from '../../api/transport.ts';
 import type { Identifier } from './manifest.ts';

@@ -1,4 +1,5 @@
-// From a manifest to the object that is to be on the member: without what belongs to another cluster, with our marks.
+// Computes the object for the member from a manifest: without fields that belong to another cluster, with our
+// annotations and owner reference.
 
 import { appliedWork } from '../../api/applied-work.ts';
 import { annotations } from '../../api/names.ts';
@@ -8,19 +9,22 @@ import { isObject, type JsonObject } from '../../base/json.ts';
 import { appliedPart } from './applied-part.ts';
 import { specHash } from './spec-hash.ts';
 
-/** The object is created as it is here; a live one is compared with it, except for the owners. */
+/** The body of a create; a live object is compared with it, except for the owners. */
 export interface Wanted {
   readonly object: KubeObject;
-  /** The same for server-side apply, where the server keeps the record of what was wanted. */
+  /** The body for server-side apply, where the server records the desired state. */
   readonly configuration: KubeObject;
-  /** The record that the object carries of what was wanted. */
+  /** The annotation value that records the desired state. */
   readonly lastApplied: string;
-  /** Bytes of all keys and values of its annotations, with and without that record. */
+  /** Bytes of all annotation keys and values, with and without that record. */
   readonly annotationBytes: number;
   readonly plainAnnotationBytes: number;
 }
 
-/** Client-side apply turns to server-side apply above this, as in KubeFleet: API servers refuse more. */
+/**
+ * Above this size client-side apply switches to server-side apply, as in KubeFleet: API servers reject larger
+ * annotations.
+ */
 export const MAX_ANNOTATION_BYTES = 262_144;
 
 const ANNOTATIONS_DROPPED: readonly string[] = [
@@ -31,7 +35,7 @@ const ANNOTATIONS_DROPPED: readonly string[] = [
   'deployment.kubernetes.io/revision',
 ];
 
-/** The reference that says: this object was placed here for that Work. */
+/** The owner reference that marks an object as placed for that Work. */
 export const ownerReferenceTo = (name: string, uid: string): OwnerReference => ({
   apiVersion: apiVersionOf(appliedWork.group, appliedWork.version),
   blockOwnerDeletion: true,
@@ -40,7 +44,7 @@ export const ownerReferenceTo = (name: string, uid: string): OwnerReference => (
   uid,
 });
 
-/** Only what a person meant: nothing that a cluster fills in. */
+/** Only the fields that the author set, without those that a cluster fills in. */
 export function sanitised(manifest: KubeObject): KubeObject {
   const { status: _status, ...rest } = manifest;
   const {
@@ -87,11 +91,14 @@ export function wantedOf(manifest: KubeObject, owner: OwnerReference): Wanted {
 const bytesOf = (map: Readonly<Record<string, string>>): number =>
   Object.entries(map).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
 
-/** What was wanted when we applied last: by the record on the live object, else by what the server recorded of our server-side apply. */
+/**
+ * The desired state of the last apply: from the annotation, or from the field set that the server recorded for our
+ * server-side apply.
+ */
 export const lastAppliedOf = (live: KubeObject): JsonObject =>
   live.metadata.annotations?.[annotations.lastApplied] === undefined ? appliedPart(live) : recordIn(live);
 
-/** The record of client-side apply; nothing if there is none that can be read. */
+/** The record of client-side apply; empty if there is none or it cannot be parsed. */
 export function recordIn(live: KubeObject): JsonObject {
   const text = live.metadata.annotations?.[annotations.lastApplied];
   if (text === undefined || text === '') return {};
@@ -103,7 +110,7 @@ export function recordIn(live: KubeObject): JsonObject {
   }
 }
 
-/** A Secret's stringData is never read back; where it is compared, it must stand where the server puts it. */
+/** A server stores a Secret's stringData as data, so the comparison needs it there. */
 function withPlainData(object: KubeObject): KubeObject {
   const { stringData, ...rest } = object;
   if (object.apiVersion !== 'v1' || object.kind !== 'Secret' || !isObject(stringData)) return object;

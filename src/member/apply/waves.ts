@@ -1,4 +1,5 @@
-// In which order the objects of one Work go out: what others stand on first. Inside a wave all go side by side.
+// The order in which the objects of one Work are applied: dependencies first. Objects of the same wave are applied in
+// parallel.
 import type { Resource } from '../../api/kind.ts';
 import { byNumber } from '../../base/compare.ts';
 
@@ -37,7 +38,7 @@ const WAVES: readonly (readonly string[])[] = [
   ['apiservices', 'validatingwebhookconfigurations', 'mutatingwebhookconfigurations'],
 ];
 
-/** Only here: a custom resource may bear the name of a built-in one. */
+/** Only in these groups: a custom resource may have the plural of a built-in one. */
 const GROUPS: ReadonlySet<string> = new Set([
   '',
   'networking.k8s.io',
@@ -62,7 +63,7 @@ const WAVE_OF: ReadonlyMap<string, number> = new Map(
 export const waveOf = ({ group, plural }: Pick<Resource, 'group' | 'plural'>): number =>
   GROUPS.has(group) ? (WAVE_OF.get(plural) ?? LAST_WAVE) : LAST_WAVE;
 
-/** The first wave first. */
+/** Sorted by wave. */
 export function inWaves<T>(items: readonly T[], waveIn: (item: T) => number): T[][] {
   const waves = new Map<number, T[]>();
   for (const item of items) {

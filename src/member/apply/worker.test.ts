@@ -1,4 +1,4 @@
-// The applier as it runs: a real hub and a real member in memory.
+// The real applier with a real hub and a real member in memory.
 import { describe, expect, test } from 'vitest';
 import { finalizers, labels } from '../../api/names.ts';
 import { AbortError, ApiError, LostError } from '../../base/errors.ts';
@@ -15,7 +15,7 @@ import {
   widgets,
 } from './applier.testing.ts';
 
-/** Something on the member that can own objects. */
+/** An object on the member that can be an owner. */
 async function anOwner(rig: Rig) {
   const { metadata } = await rig.member.create('configmaps', 'shop', { metadata: { name: 'owner' } });
   return { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: metadata.uid ?? '' };
@@ -71,7 +71,7 @@ describe('an order to a member', () => {
     await rig.order('web-work', [aNamespace('shop'), aConfigMap('settings', { a: '2' })]);
     await rig.settles();
     expect(rig.writes).toEqual(['hub patch works/status', 'member patch configmaps', 'hub patch works/status']);
-    // The order itself came with the watch.
+    // The watch event contained the full Work, so nothing was read from the hub.
     expect(rig.gets).toEqual(['member get configmaps']);
     expect((await rig.find('configmaps', 'shop', 'settings'))?.['data']).toEqual({ a: '2' });
     const { metadata, status } = await rig.work('web-work');
@@ -314,7 +314,7 @@ describe('an object of somebody else', () => {
       ...(ours ? ['AppliedWork'] : []),
       ...owners.map(({ kind }) => kind),
     ]);
-    // And when the Work goes, it stays unless it became ours alone.
+    // After the Work is deleted, the object stays unless only we owned it.
     await rig.remove('hub', 'works', PLACE, 'web-work');
     await rig.settles();
     expect((await rig.find('configmaps', 'shop', 'a')) !== undefined).toBe(!(ours && owners.length === 0));
@@ -409,7 +409,7 @@ describe('a Work that goes', () => {
     });
     await rig.order('web-0', [aConfigMap('other', {}), aDeployment('moved', 'web:1')]);
     await rig.remove('hub', 'works', PLACE, 'web-work');
-    // The answer to what it says of this tells it that its Work goes.
+    // The response to its status patch shows it that its Work is being deleted.
     await rig.patch('deployments', 'shop', 'moved', { status: READY }, 'status');
     await rig.settles();
     rig.heldBack = undefined;
@@ -579,19 +579,19 @@ describe('trouble', () => {
       await rig.settles();
     }
     expect(rig.writes).toEqual([]);
-    // Nor because of what others have there; but of which state that is true is told.
+    // Changes of other fields do not trigger a retry either, but the status must name the generation that it describes.
     const { metadata } = await rig.patch('deployments', 'shop', 'web', { spec: { minReadySeconds: 3 } });
     await rig.settles();
     expect(rig.writes).toEqual(['hub patch works/status']);
     expect(await rig.messageOf('web-work', 1)).toBe(told);
     const [, entry] = (await rig.work('web-work')).status?.manifestConditions ?? [];
     expect(entry?.conditions?.map(({ observedGeneration }) => observedGeneration)).toEqual([metadata.generation]);
-    // What it speaks of has changed: the answer may be another.
+    // A field that the manifest sets has changed, so the API server may accept the write now.
     rig.writes.length = 0;
     await rig.patch('deployments', 'shop', 'web', { spec: { replicas: 5 } });
     await rig.settles();
     expect(rig.writes).toContain('member patch deployments');
-    // And it is tried again when its time has come.
+    // It is retried when its back-off ends.
     rig.writes.length = 0;
     await rig.pass(600_000, 5000);
     const tries = rig.writes.filter((what) => what === 'member patch deployments').length;
@@ -616,7 +616,7 @@ describe('trouble', () => {
     await rig.stop();
     expect((await rig.verdicts('web-work'))['ConfigMap shop/a']).toBe('Applied=False/PreparingToProcess');
     rig.meddle = undefined;
-    // What it had placed by then and is no longer wanted goes.
+    // An object placed before the restart and no longer in the Work is deleted.
     await rig.order('web-work', [manifests[0], manifests[2]] as object[]);
     await rig.start();
     expect(await rig.find('configmaps', 'shop', 'a')).toBeUndefined();
@@ -648,7 +648,7 @@ describe('trouble', () => {
     const patches = rig.writes.filter((what) => what === 'member patch configmaps').length;
     expect(patches).toBeGreaterThan(4);
     expect(patches).toBeLessThan(16);
-    // The status says when it is put back, and that it is.
+    // One report when the correction is postponed, one when it is made.
     expect(rig.writes.length - patches).toBeLessThanOrEqual(2 * patches);
     await rig.pass(1_000_000, 10_000);
     expect((await rig.find('configmaps', 'shop', 'a'))?.['data']).toEqual({ a: '1' });
@@ -697,7 +697,7 @@ describe('trouble', () => {
     await rig.pass(14_400_000, 10_000);
     expect(await rig.messageOf('web-work', 1)).toContain('ECONNREFUSED');
     rig.link.isAway = false;
-    // At most until the next attempt to open a watch.
+    // No longer than until the next attempt to open a watch.
     await rig.pass(30_000);
     expect((await rig.find('configmaps', 'shop', 'settings'))?.['data']).toEqual({ a: '2' });
     expect(await rig.verdict('web-work')).toBe('Applied=True/AllManifestsApplied Available=True/AllManifestsAvailable');
@@ -846,7 +846,7 @@ describe('the watches of the applier', () => {
   test('miss nothing that happens while the first pass is still reporting', async () => {
     await using rig = await aRig();
     await rig.start();
-    // Both kinds are watched before.
+    // Both kinds are watched already.
     await rig.order('other-work', [aNamespace('shop'), aDeployment('other', 'web:1')]);
     await rig.settles();
     let reports = 0;
@@ -885,7 +885,7 @@ describe('the watches of the applier', () => {
         .filter((name) => name.startsWith('member')),
     ).toEqual([
       'member/placement.kubernetes-fleet.io/v1beta1/appliedworks',
-      // Shared with the heartbeat, and those without a node: why a workload does not start.
+      // Shared with the heartbeat; together with the unscheduled Pods they show why a workload does not start.
       'member/v1/pods where spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed',
       'member/v1/pods where spec.nodeName=,status.phase!=Succeeded,status.phase!=Failed',
       'member/v1/namespaces (metadata)',
@@ -923,7 +923,7 @@ describe('a deletion that is stuck', () => {
       metadata: { ownerReferences: [...(live?.metadata.ownerReferences ?? []), shared] },
     });
     await rig.settles();
-    // The garbage collection of the member is slow.
+    // The member's garbage collector is slow.
     await rig.patch('appliedworks', undefined, 'web-work', { metadata: { finalizers: ['example.com/slow'] } });
     await rig.remove('hub', 'works', PLACE, 'web-work');
     await rig.settles();

@@ -1,7 +1,8 @@
-// The work applier: what the hub orders for this member becomes objects here, and what becomes of them is reported.
+// The work applier: applies the Works of this member and reports their outcome. Start reading with pass.ts.
 //
-// Begin with pass.ts. Wake-ups: the Work, its AppliedWork, every object that it names (by watches on the member), a kind that comes to be served,
-// the order to join or leave; and, as the last resort against our own mistakes, a look at everything every quarter of an hour.
+// A Work is woken by changes of the Work, its AppliedWork, every object that it names (by watches on the member), newly
+// served kinds, and the state of the InternalMemberCluster. As a safety net, every Work is also rechecked every quarter
+// of an hour.
 
 import type { AppliedWork } from '../../api/applied-work.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
@@ -44,33 +45,33 @@ import { type PassEnd, pass } from './pass.ts';
 import { areSiblings, type Siblings, siblingsOf } from './siblings.ts';
 
 export interface ApplierOptions {
-  /** The MemberCluster that this agent is the agent of. */
+  /** The name of this agent's MemberCluster. */
   readonly cluster: string;
   /** Which kinds the member serves. */
   readonly catalogue: LiveCatalogue;
   readonly random: Random;
   /** Shared with the other controllers of the agent. */
   readonly sources?: HubSources;
-  /** After this long the deletion of what was placed counts as stuck. */
+  /** A deletion of placed objects that takes longer counts as stuck. */
   readonly deletionWaitMs?: number;
-  /** All is looked at this often, even if nothing happens. */
+  /** The interval of full rechecks. */
   readonly recheckMs?: number;
 }
 
-/** Of one Work. */
+/** Per Work. */
 interface Kept {
   readonly uid: string;
   readonly memory: Memory;
   recheckAt: number;
-  /** For which order the kinds were asked for. */
+  /** The generation for which discovery was refreshed. */
   askedAt: number;
-  /** Looks in a row at objects that cannot be watched. */
+  /** Consecutive polls of objects that cannot be watched. */
   polls: number;
 }
 
 interface WorkMemory {
   kept: Kept | undefined;
-  /** Kinds of some of its objects are not served. */
+  /** The member does not serve the kinds of some of its objects. */
   lacksKinds: boolean;
   /** It waits until another Work of its binding has taken objects over. */
   isHanding: boolean;
@@ -94,17 +95,17 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
     return memory.kept;
   }
 
-  /** It is orphaned: its Work does not exist on the hub any more, or it is a former record of a Work that has a new one. */
+  /** Orphaned: the Work no longer exists on the hub, or the reference has the uid of a former AppliedWork. */
   const orphaned = (view: View, key: string) => (reference: OwnerReference) => {
     if (reference.name === key) return true;
     const record = view.get(appliedWorks, reference.name);
     if (record === undefined || record.metadata.uid !== reference.uid) return true;
-    // That of another hub: we cannot see its Works.
+    // It belongs to another hub, whose Works are not visible.
     if (record.spec.workNamespace !== namespace) return false;
     return view.get(sources.works, reference.name, namespace) === undefined;
   };
 
-  /** Told by the Work on the hub that the record is of. */
+  /** From the labels of the Work that the AppliedWork records. */
   const placementBehind = (view: View) => (reference: OwnerReference) => {
     const isOfThisHub = view.get(appliedWorks, reference.name)?.spec.workNamespace === namespace;
     const known = isOfThisHub ? view.get(sources.works, reference.name, namespace)?.metadata.labels : undefined;
@@ -114,7 +115,7 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
     return within === undefined ? `ClusterResourcePlacement "${name}"` : `ResourcePlacement "${within}/${name}"`;
   };
 
-  /** What the cache does not know of the other Works of the binding is read: else an object that one of them names would be deleted. */
+  /** Siblings whose identities are not cached are read: otherwise an object that one of them names would be deleted. */
   function siblingsIn(view: View, key: string): { readonly siblings?: Siblings } | Need {
     const own = view.get(sources.works, key, namespace);
     if (own === undefined) return {};
@@ -130,8 +131,8 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
   }
 
   /**
-   * That a Work goes, or loses objects, may be known before what others of its binding were told earlier: a get knows more than a watch that is
-   * behind.
+   * The watch may deliver the deletion or change of this Work before older changes of its siblings, so the siblings are
+   * read live.
    */
   function siblingsBefore(view: View, { metadata }: AgentWork): { readonly siblings?: Siblings } | Need {
     const name = metadata.name ?? '';
@@ -196,7 +197,7 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
     if (end.isOutrun) wakeUp(key);
     memory.isHanding = end.isHandingOver === true;
     if (!end.isHandingOver) wakeHanding();
-    // A kind that came to be served on the way is watched from now on.
+    // The kind was served only after the reconcile had started, so watch it from now on.
     if (onMember.missing.length > 0) return { need: [], watch: onMember.missing };
     return { holds: [], wakeAt: wakeAt(kept, end, onMember.blind, view.now), because: told(end) };
   }
@@ -217,14 +218,14 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
       rule<AgentWork>({ source: sources.works, toKeys: ({ metadata }) => [metadata.name ?? ''] }),
       rule<InternalMemberCluster>({
         source: sources.internal,
-        // Its status changes with every heartbeat; only orders count.
+        // Every heartbeat changes its status; only changes of spec.state matter.
         toKeys: ({ metadata, spec }, view, old) =>
           old !== undefined && old.metadata.uid === metadata.uid && old.spec.state === spec.state
             ? []
             : view.all(sources.works).map((each) => each.metadata.name ?? ''),
       }),
       rule<AppliedWork>({ source: appliedWorks, toKeys: ({ metadata }) => [metadata.name ?? ''] }),
-      // Without them the agent does not report why a workload does not start.
+      // Optional: without Pods the agent only does not report why a workload does not start.
       rule<MemberPod>({ source: busyPods, toKeys: troubledWorks, optional: true }),
       rule<Troubled>({ source: unscheduledPods, toKeys: troubledWorks, optional: true }),
     ],
@@ -248,11 +249,11 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
       if (item === undefined) return undefined;
       const internal = view.get(sources.internal, cluster, namespace);
       const isPurged = internal !== undefined && isPurging(internal);
-      // The heartbeat lets go of the Works; what was placed stays, with its records.
+      // The heartbeat removes the finalizers of the Works; placed objects stay, with their AppliedWorks.
       if (internal?.spec.state !== 'Join' && !isPurged)
         return { holds: [], because: 'the member should not be part of the fleet' };
       if (item.metadata.deletionTimestamp !== undefined || isPurged) {
-        // Nothing takes objects over from a Work when all of them go.
+        // No Work takes objects over while all of them are being deleted.
         const beside = isPurged ? {} : siblingsBefore(view, item);
         if (isNeed(beside)) return beside;
         Object.assign(memory, { kept: undefined, lacksKinds: false, isHanding: true } satisfies WorkMemory);
@@ -282,7 +283,7 @@ type Troubled = Pick<MemberPod, 'metadata' | 'trouble'>;
 const troubleIn = <T extends Troubled>(view: View, source: Source<T>, namespace: string): readonly TroubledPod[] =>
   view.isListed?.(source) === false ? [] : view.all(source, namespace).flatMap(({ trouble }) => trouble ?? []);
 
-/** A Pod that cannot start does not change its workload. */
+/** A Pod that cannot start does not change its workload, so its events must wake the Work. */
 function troubledWorks({ metadata, trouble }: Troubled, view: View, old: Troubled | undefined): readonly string[] {
   if (trouble === undefined || old?.trouble?.code === trouble.code) return [];
   return view

@@ -1,4 +1,4 @@
-// A PodDisruptionBudget is available when its status speaks of its newest spec and does not contradict itself.
+// A PodDisruptionBudget is available when its status describes its newest generation and is consistent.
 import { available, conditionIn, count, fieldsOf, isObserved, notYet, type Rule } from './verdict.ts';
 
 export const disruptionBudget: Rule = (live) => {

@@ -1,4 +1,5 @@
-// A Job holds no rollout up, unless asked to by an annotation on it: then it is available with the first Pod that is ready or has succeeded.
+// A Job does not block a rollout, unless an annotation asks for it: then it is available with the first Pod that is
+// ready or has succeeded.
 import { annotations } from '../../api/names.ts';
 import { available, conditionIn, count, failed, fieldsOf, notYet, type Rule, untracked } from './verdict.ts';
 

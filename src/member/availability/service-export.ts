@@ -1,4 +1,5 @@
-// A ServiceExport with a weight is available when the export is valid and meets no conflict; with weight 0 it takes no traffic, so validity will do.
+// A ServiceExport with a weight is available when it is valid and has no conflict; with weight 0 it takes no traffic,
+// so being valid is enough.
 import type { KubeObject } from '../../api/object.ts';
 import { available, conditionIn, notYet, type Rule } from './verdict.ts';
 

@@ -1,4 +1,5 @@
-// Which objects can tell whether they work, and how. Exact in group and version: another version may say it elsewhere.
+// How availability is determined, by kind. Group and version must match exactly: another version may have another
+// status.
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { definition } from './definition.ts';
@@ -9,7 +10,7 @@ import { serviceExport } from './service-export.ts';
 import { atOnce, type Rule, untracked, type Verdict } from './verdict.ts';
 import { daemonSet, deployment, statefulSet } from './workloads.ts';
 
-/** Data: there is nothing to wait for. */
+/** Data: available once it exists. */
 const DATA = [
   '/v1/namespaces',
   '/v1/secrets',

@@ -1,6 +1,7 @@
-// Why the Pods of a workload do not start, in the codes that Kubernetes itself uses. Pure.
+// Why the Pods of a workload do not start, in the codes of Kubernetes. Pure.
 //
-// A cause must be steady: each change is a write on the hub. A kubelet that retries goes back and forth between several reasons.
+// A cause must be stable, because each change is a write on the hub: a retrying kubelet alternates between several
+// reasons.
 
 import { START_FAILURES, type StartFailure } from '../../api/apply-cause.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
@@ -9,13 +10,13 @@ import { type Fields, fieldsOf, type NewestPods, type Trouble } from './verdict.
 
 export interface TroubledPod extends Trouble {
   readonly labels: ObjectMeta['labels'];
-  /** Its controller. */
+  /** The controller that owns the Pod. */
   readonly owner: { readonly kind: string; readonly name: string } | undefined;
 }
 
 const LONGEST_MESSAGE = 256;
 
-/** By reason of a waiting container. */
+/** By the reason of a waiting container. */
 const WAITING: ReadonlyMap<string, StartFailure> = new Map<string, StartFailure>([
   ['ErrImagePull', 'ImagePullBackOff'],
   ['ImagePullBackOff', 'ImagePullBackOff'],
@@ -32,7 +33,7 @@ export const trouble = (code: StartFailure, message: unknown): Trouble => ({
   message: (typeof message === 'string' ? message : '').slice(0, LONGEST_MESSAGE),
 });
 
-/** What keeps a Pod from starting, or undefined. */
+/** Why a Pod does not start, or undefined. */
 export function troubleOf({ metadata, status }: KubeObject): TroubledPod | undefined {
   const fields = fieldsOf(status);
   const found =
@@ -47,7 +48,7 @@ export function troubleOf({ metadata, status }: KubeObject): TroubledPod | undef
   };
 }
 
-/** In the order of the codes. */
+/** The first in the order of the codes. */
 const first = <T extends Trouble>(found: readonly T[]): T | undefined =>
   found.toSorted((a, b) => START_FAILURES.indexOf(a.code) - START_FAILURES.indexOf(b.code))[0];
 
@@ -56,7 +57,9 @@ const itemsOf = (fields: Fields, name: string): readonly Fields[] => {
   return Array.isArray(items) ? items.map(fieldsOf) : [];
 };
 
-/** Between two crashes a container runs for a moment: after the second one it counts as crashing until it is ready. */
+/**
+ * Between two crashes a container runs for a moment, so after the second crash it counts as crashing until it is ready.
+ */
 const CRASHES = 2;
 
 function stuck(container: Fields): readonly Trouble[] {
@@ -76,7 +79,7 @@ function unschedulable(status: Fields): Trouble | undefined {
   return isStuck ? trouble('Unschedulable', scheduled['message']) : undefined;
 }
 
-/** Those of the newest template, as far as labels tell. */
+/** The Pods of the newest template, as far as their labels show it. */
 export const amongNewest = (pods: readonly TroubledPod[], { selector, labels = {} }: NewestPods) => {
   const compiled = compileLabelSelector(selector);
   return pods.filter(

@@ -1,4 +1,4 @@
-// What a live object reports about itself: it works, not yet, or it cannot be tracked.
+// What the status of a live object shows: available, not yet available, failed, or not trackable.
 
 import type { StartFailure } from '../../api/apply-cause.ts';
 import type { Condition } from '../../api/conditions.ts';
@@ -8,36 +8,39 @@ import type { LabelSelector } from '../../base/selector.ts';
 
 export type Verdict =
   | { readonly is: 'available' }
-  /** `why` must not count what changes by itself: every other text is another write on the hub. */
+  /** `why` must not contain numbers that change by themselves: every other text is another write on the hub. */
   | ({ readonly is: 'not-yet'; readonly why: string } & Starting)
-  /** It has tried and given up: waiting alone will not help. `detail` is of that moment, and may count things: later ones are not told. */
+  /**
+   * The workload's controller has given up. `detail` describes the first moment and may contain numbers; later ones are
+   * not reported.
+   */
   | ({ readonly is: 'failed'; readonly why: string; readonly detail?: string } & Starting)
   | { readonly is: 'untracked' };
 
 export interface Trouble {
   readonly code: StartFailure;
-  /** Of the moment when it was seen: later ones are not reported. */
+  /** The first message; later ones are not reported. */
   readonly message: string;
 }
 
-/** Which Pods are those of a workload's newest template. */
+/** Selects the Pods of a workload's newest template. */
 export interface NewestPods {
   readonly selector: LabelSelector;
-  /** Labels that only the newest ones have. */
+  /** Labels that only the newest Pods have. */
   readonly labels?: Readonly<Record<string, string>>;
   /** Deployments: the revision of their ReplicaSet. */
   readonly revision?: string;
 }
 
-/** Of workloads that are not available. */
+/** For workloads that are not available. */
 interface Starting {
-  /** What keeps it from starting. */
+  /** Why it does not start. */
   readonly trouble?: Trouble;
-  /** The Pods that can tell what does. */
+  /** The Pods whose status shows the cause. */
   readonly pods?: NewestPods;
 }
 
-/** Pure: a live object → what it says. */
+/** Pure: judges a live object. */
 export type Rule = (live: KubeObject) => Verdict;
 
 export const available: Verdict = { is: 'available' };
@@ -58,13 +61,13 @@ export const isWaitedFor = (verdict: Verdict | undefined): verdict is Waiting =>
 
 export const atOnce: Rule = () => available;
 
-// ---- reading what others wrote: anything may be missing or of another type
+// ---- reading foreign status: any field may be missing or have another type
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 
-/** Kubernetes leaves zeros out. */
+/** Kubernetes omits zeros. */
 export const count = (fields: Fields, name: string): number => {
   const value = fields[name];
   return typeof value === 'number' ? value : 0;
@@ -76,7 +79,7 @@ export const wantedReplicas = (live: KubeObject): number => {
   return typeof replicas === 'number' ? replicas : 1;
 };
 
-/** The writer of the status has seen the newest spec. */
+/** The controller that writes the status has observed the newest spec. */
 export const isObserved = (live: KubeObject): boolean =>
   count(fieldsOf(live.status), 'observedGeneration') === (live.metadata.generation ?? 0);
 

@@ -1,5 +1,5 @@
-// Deployments, StatefulSets and DaemonSets: available when every wanted replica runs the newest template and is available. Counting only replicas
-// that exist would call a crashing update available.
+// Deployments, StatefulSets and DaemonSets: available when every desired replica runs the newest template and is
+// available. If only existing replicas counted, a crashing update would be available.
 import type { KubeObject } from '../../api/object.ts';
 import { isObject } from '../../base/json.ts';
 import type { LabelSelector } from '../../base/selector.ts';
@@ -17,7 +17,10 @@ import {
   wantedReplicas,
 } from './verdict.ts';
 
-/** How many it wants changes only with its spec; how many are there changes all the time. */
+/**
+ * The message contains the desired number, which changes only with the spec, and not the actual number, which changes
+ * all the time.
+ */
 const waits = (wanted: number): string =>
   wanted === 1
     ? 'its replica is not up to date and available yet'
@@ -41,7 +44,7 @@ export const deployment: Rule = (live) => {
     : notYet(waits(wanted), starting);
 };
 
-/** A Pod that cannot be created (quota, admission) is reported by the Deployment itself; of others its Pods tell. */
+/** The Deployment itself reports a Pod that cannot be created (quota, admission); for other causes see its Pods. */
 function startingOf(live: KubeObject) {
   const failure = conditionIn(live, 'ReplicaFailure');
   if (failure?.status === 'True') return { trouble: trouble('FailedCreate', failure.message) };
@@ -56,7 +59,7 @@ const newest = (live: KubeObject, more: Omit<NewestPods, 'selector'>): { readonl
   return isObject(selector) ? { pods: { selector: selector as LabelSelector, ...more } } : {};
 };
 
-/** How far it came, and what its own controller says. */
+/** The progress of the rollout, and the conditions that its controller reports. */
 function howFar(live: KubeObject): string {
   const status = fieldsOf(live.status);
   const wanted = wantedReplicas(live);

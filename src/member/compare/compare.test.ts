@@ -30,7 +30,7 @@ interface Row {
   readonly manifest: KubeObject;
   readonly live: KubeObject | undefined;
   readonly partial: readonly FieldDifference[];
-  /** As partial, if absent. */
+  /** Equal to `partial` if absent. */
   readonly full?: readonly FieldDifference[];
 }
 

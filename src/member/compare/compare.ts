@@ -1,7 +1,7 @@
 // How an object on a member differs from its manifest (PartialComparison, FullComparison): pure.
 //
-// Guarantee: what Kubernetes, the cluster or Flotilla itself writes into an object is no difference, nor is another spelling of the same
-// value; the content of a Secret never leaves this file.
+// Guarantee: fields that Kubernetes, the cluster or Flotilla itself sets are not differences, nor is another spelling
+// of the same value; the content of a Secret never leaves this file.
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import { typeNameOf } from '../../api/builtin/types.ts';
 import { groupVersionOf, type KubeObject } from '../../api/object.ts';
@@ -28,7 +28,10 @@ export function compared(
   return isSecret(manifest) ? found.map(redacted) : found;
 }
 
-/** Both sides as they are compared, to be shown beside each other. The content of a Secret is masked; that it differs is still visible. */
+/**
+ * Both sides of the comparison, to show them side by side. The content of a Secret is masked; the masks still show
+ * which values differ.
+ */
 export function sidesOf(manifest: KubeObject, live: KubeObject | undefined, option: Comparison): Sides {
   const sides =
     live === undefined
@@ -44,7 +47,7 @@ export function sidesOf(manifest: KubeObject, live: KubeObject | undefined, opti
   };
 }
 
-/** A comparison has all maps and lists of metadata, empty ones too; a person never wrote those. */
+/** The comparison adds empty maps and lists to metadata; the author did not write those. */
 function withoutEmpty({ metadata, ...rest }: JsonObject): JsonObject {
   const filled = Object.entries((metadata ?? {}) as JsonObject).filter(
     ([, value]) => typeof value !== 'object' || Object.keys(value ?? {}).length > 0,
@@ -54,7 +57,7 @@ function withoutEmpty({ metadata, ...rest }: JsonObject): JsonObject {
 
 export interface Sides {
   readonly hub: JsonObject;
-  /** undefined = there is none. */
+  /** undefined = the object does not exist. */
   readonly member: JsonObject | undefined;
 }
 
@@ -79,7 +82,7 @@ function typeOf({ apiVersion, kind }: KubeObject): string | undefined {
 
 const isSecret = ({ apiVersion, kind }: KubeObject): boolean => apiVersion === 'v1' && kind === 'Secret';
 
-/** A field that only one side has still shows that, and on which. */
+/** A field that only one side has still shows which side. */
 function redacted(each: FieldDifference): FieldDifference {
   const { path, valueInHub, valueInMember } = each;
   if (!SECRET.test(path)) return each;

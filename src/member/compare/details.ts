@@ -1,6 +1,7 @@
-// Two objects to the list of fields in which they differ, each with both values: pure, in the order of the paths.
-// Values are text: scalars bare, as KubeFleet prints them. Differs from KubeFleet: maps and lists are compact JSON, integers are
-// plain, each missing list entry has its own index and value, and long values are cut.
+// The fields in which two objects differ, each with both values: pure, sorted by path. Values are text; scalars are
+// printed bare, as in KubeFleet.
+// Differs from KubeFleet: maps and lists are compact JSON, integers are plain, each missing list entry has its own
+// index and value, and long values are truncated.
 import { emptyIsEqual, isSame, ruleOf, type Shape } from '../../api/builtin/three-way.ts';
 import type { FieldDifference } from '../../api/selected-resource.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../../base/json.ts';
@@ -23,7 +24,7 @@ interface Sides<T> {
 function maps(found: FieldDifference[], path: string, { hub, member }: Sides<JsonObject>, shape: Shape): void {
   const keys = [...new Set([...Object.keys(hub), ...Object.keys(member)])].sort();
   for (const key of keys) {
-    // The rest would be cut anyway.
+    // Further differences would be cut anyway.
     if (found.length >= MAX_DETAILS) return;
     const rule = ruleOf(shape, key);
     const [a, b] = [own(hub, key), own(member, key)];

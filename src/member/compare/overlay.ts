@@ -1,6 +1,7 @@
 // The live object with the manifest laid over it: what the member would have if the manifest were applied. Pure.
-// Differs from KubeFleet: computed here from the facts about Kubernetes' types, not by a dry run on the member, so a look costs no request.
-// Entries of lists keep the place that they have in the live object, so a path means the same on both sides.
+// Differs from KubeFleet: computed from facts about Kubernetes' types, not by a dry run on the member, so a comparison
+// costs no request. List entries keep the index that they have in the live object, so a path means the same on both
+// sides.
 import {
   amountsTo,
   CUSTOM,
@@ -66,7 +67,10 @@ function byId(wanted: List, live: List, rule: Rule, keys: readonly string[]): Js
   return [...laid, ...open];
 }
 
-/** Of a type that is not known, entries may have fields that the server filled in: only what the manifest sets counts. */
+/**
+ * In a list of unknown type the server may have filled in fields of entries, so only the fields that the manifest sets
+ * count.
+ */
 function atomic(wanted: List, live: List, shape: Shape): Json {
   if (amountsTo(wanted, live, shape)) return live;
   if (shape !== undefined || wanted.length !== live.length) return wanted;

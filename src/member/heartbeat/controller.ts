@@ -1,5 +1,6 @@
-// What the heartbeat watches and how it sees. The probe of the member's API server is the one fact that no watch brings: the pulse asks on the
-// period, and each answer wakes the controller. Of what the watches bring only the namespaces do: the rest waits for the beat.
+// The heartbeat controller's watches and its view. Only the health of the member's API server has no watch: the pulse
+// probes it periodically, and each answer wakes the controller. Of the watches only the one on namespaces does; all
+// other changes wait for the next beat.
 import { isPurging } from '../../api/internal-member-cluster.ts';
 import { memberNamespace } from '../../api/names.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -14,14 +15,14 @@ import type { OwnServer } from './own-server.ts';
 import { createPulse, type Probe, type Pulse } from './pulse.ts';
 
 export interface HeartbeatOptions {
-  /** The MemberCluster that this agent is the agent of. */
+  /** The name of this agent's MemberCluster. */
   readonly cluster: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe;
-  /** Whether the hub learns which namespaces the member has. */
+  /** Whether the agent reports the member's namespaces. */
   readonly reportNamespaces?: boolean;
-  /** What is known of the member's API server; asked for on every look, answers at once. */
+  /** Version and address of the member's API server; called on every reconcile, returns immediately. */
   readonly server?: () => OwnServer;
   /** Started with the controller. */
   readonly collector?: (signal: AbortSignal) => Collector;
@@ -30,9 +31,12 @@ export interface HeartbeatOptions {
 }
 
 interface Memory {
-  /** The InternalMemberCluster in which a beat of ours was seen: before that, any stamp may be one of a former life of this agent. */
+  /**
+   * The uid of the InternalMemberCluster that had a beat of this process: before that, its stamp may be one of an
+   * earlier process.
+   */
   answeredIn: string | undefined;
-  /** The newest of our stamps that was seen there. */
+  /** The newest of our stamps seen there. */
   told: string | undefined;
   newsSince: number | undefined;
 }
@@ -57,7 +61,8 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed, Memor
     watches: [
       {
         source: sources.internal,
-        // Every write of a status would wake us, our own among them: only orders count. A rival is noticed with the next beat.
+        // Every status write would wake us, including our own, so only a new generation does. Another agent's report is
+        // noticed with the next beat.
         toKeys: ({ metadata }, _see, old) =>
           metadata.name !== cluster ||
           (old !== undefined && old.metadata.generation === metadata.generation && old.metadata.uid === metadata.uid)
@@ -66,13 +71,13 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed, Memor
       },
       {
         source: sources.works,
-        // A member that purges leaves when its last Work is released.
+        // A member that purges has left when its last Work is released.
         toKeys: (_work, view) => {
           const internal = view.get(sources.internal, cluster, memberNamespace(cluster));
           return internal !== undefined && isPurging(internal) ? [cluster] : [];
         },
       },
-      // A member that is down cannot be listed, and that has to be reported.
+      // Optional: a member whose API server is down cannot be listed, and the heartbeat must still report that.
       { source: nodes, toKeys: () => [], optional: true },
       { source: busyPods, toKeys: () => [], optional: true },
       ...(reportNamespaces ? [{ source: memberNamespaces, toKeys: () => [cluster], optional: true as const }] : []),

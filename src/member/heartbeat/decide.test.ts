@@ -57,7 +57,7 @@ const words = ({ steps }: Decision) =>
           : action.do,
     );
 
-/** The InternalMemberCluster after the decision was carried out. */
+/** The InternalMemberCluster after the writes of the decision. */
 function carriedOut(seen: Observed, { steps }: Decision): InternalMemberCluster {
   let internal = seen.internal;
   for (const action of steps.flat()) {
@@ -366,7 +366,7 @@ describe('wherever an agent dies', () => {
             for (const action of reversed ? step.toReversed() : step) {
               if (left-- <= 0) break;
               if (action.do !== 'patch') continue;
-              // A report that all is let go must be true when it is made.
+              // A report that all Works are released must be true when it is written.
               if (action.subresource && leaves)
                 expect(seen.works.filter(({ metadata }) => metadata.finalizers?.length)).toEqual([]);
               seen = action.subresource

@@ -1,8 +1,8 @@
-// The heartbeat: while a member is to be part of the fleet, its agent reports on a fixed period; asked to leave, it lets go of its Works, says
-// so, and is silent from then on.
+// The heartbeat: while a member belongs to the fleet, its agent reports periodically; when asked to leave, it releases
+// its Works, reports that, and stops.
 //
-// Guarantee: one write per beat. Between beats only other namespaces are reported, at most every second, since a placement may wait for
-// there; whatever else changes meanwhile, a member at rest writes nothing. Only the agent's own entry is touched.
+// Guarantee: one write per beat. Between beats only changed namespaces are reported, at most every second, because a
+// placement may wait for one; nothing else causes a write. Only the agent's own entry is touched.
 import { type InternalMemberCluster, isPurging } from '../../api/internal-member-cluster.ts';
 import type { MemberStatus } from '../../api/member-status.ts';
 import { finalizers } from '../../api/names.ts';
@@ -29,16 +29,16 @@ import type { Beat } from './pulse.ts';
 export interface Observed {
   readonly internal: InternalMemberCluster;
   readonly works: readonly AgentWork[];
-  /** Absent before the first answer of the member's API server, good or bad. */
+  /** Absent before the first probe of the member's API server has ended. */
   readonly beat?: Beat;
-  /** The hub had it; another client may have replaced it since. */
+  /** The hub has received this beat; another client may have replaced it since. */
   readonly isTold?: boolean;
-  /** The stamp of a heartbeat that another agent sent under our name. */
+  /** The stamp of a heartbeat that another agent reported under our name. */
   readonly rival?: string;
   readonly facts: Facts;
   /** What is known of the member's API server. */
   readonly server?: OwnServer;
-  /** Since when the member's namespaces are other than the hub was told. */
+  /** Since when the member's namespaces differ from those reported. */
   readonly newsSince?: number;
   readonly failure?: Failure;
   readonly now: number;
@@ -72,7 +72,8 @@ function report(observed: Observed): Decision {
   const joined = conditionOf(agent?.conditions, 'Joined');
   const isAnswered = joined?.status === 'True' && joined.observedGeneration === internal.metadata.generation;
   if (isAnswered && (observed.isTold || agent?.lastReceivedHeartbeat === beat.stamp)) return betweenBeats(observed);
-  // Else a new member would be without nodes for a whole period. One that is ill, or that may not be read, is reported as it is.
+  // Otherwise a new member would have no nodes for a whole period. An unhealthy member is reported at once, and one
+  // whose nodes cannot be listed after a short wait.
   const patienceEnds = beat.at + PATIENCE_MS;
   if (agent === undefined && beat.health.ok && !areKnown(observed.facts) && observed.now < patienceEnds) {
     return idle('waits to know the member before the first report', { wakeAt: patienceEnds });
@@ -84,7 +85,7 @@ function report(observed: Observed): Decision {
   };
 }
 
-/** No heartbeat: the API server has not been asked for its health. */
+/** This write is not a heartbeat, because the API server was not probed. */
 function betweenBeats(observed: Observed): Decision {
   const { newsSince, now } = observed;
   if (newsSince === undefined) return idle('the next heartbeat is not due');
@@ -136,7 +137,7 @@ function withServer(usage: Usage, server: OwnServer | undefined, now: number): U
   return Object.keys(known).length === 0 ? usage : { ...usage, properties: { ...usage.properties, ...known } };
 }
 
-/** Two agents would overwrite each other's reports for ever, and each report by itself looks right. */
+/** Two agents would overwrite each other's reports indefinitely, and each report by itself looks correct. */
 const notAlone = (rival: string): Finding => ({
   type: 'SoleAgent',
   status: 'False',
@@ -155,7 +156,7 @@ function leave(observed: Observed): Decision {
   const held = works
     .filter(({ metadata }) => metadata.finalizers?.includes(finalizers.workCleanup))
     .toSorted(by((work) => work.metadata.name ?? ''));
-  // The applier releases each Work after what was placed for it is gone.
+  // The applier releases each Work after its placed objects are deleted.
   if (isPurging(internal) && held.length > 0)
     return idle(`waits until the objects of ${held.length} Works are removed`);
   const complaint =
@@ -169,7 +170,8 @@ function leave(observed: Observed): Decision {
       `removes the finalizer from Work ${work.metadata.name}`,
     ),
   );
-  // Said only after all Works are let go: steps end with the first failure. A complaint changes the object, so this waits for the next pass.
+  // Reported only after all Works are released: steps stop at the first failure. A failure report changes the object,
+  // so this report waits for the next reconcile.
   const goodbye =
     complaint.length > 0 ? [] : writeStatus(observed, withJoined(observed, 'False', 'InternalMemberClusterLeft', ''));
   return {
@@ -223,7 +225,7 @@ function writeStatus({ internal, sources }: Observed, wanted: MemberStatus): Ste
   ];
 }
 
-/** Differs from KubeFleet: that joining or leaving failed is a Warning. */
+/** Differs from KubeFleet: a failure to join or leave is a Warning. */
 function newsIn(before: MemberStatus | undefined, after: MemberStatus): readonly EventText[] {
   const own = (status: MemberStatus | undefined) => status?.agentStatus?.find((each) => each.type === OWN_TYPE);
   const changed = (own(after)?.conditions ?? []).filter(
@@ -245,7 +247,7 @@ function newsIn(before: MemberStatus | undefined, after: MemberStatus): readonly
   ];
 }
 
-/** Conditions have no message when all is well; an Event without one says nothing. */
+/** Conditions of a healthy member have no message; an Event without one would be useless. */
 const SAID: Readonly<Record<string, string>> = {
   InternalMemberClusterJoined: 'the member agent has joined',
   InternalMemberClusterLeft: 'the member agent has left',

@@ -1,4 +1,4 @@
-// What a member tells of itself: its size, what is free, and which namespaces it has.
+// What a member reports about itself: its size, its free resources, and its namespaces.
 import type { Condition } from '../../api/conditions.ts';
 import type { MemberStatus } from '../../api/member-status.ts';
 import { properties } from '../../api/names.ts';
@@ -10,18 +10,18 @@ import { formatAmounts, minus, sum } from '../amounts.ts';
 import type { Collection } from '../properties/collector.ts';
 import type { MemberNamespace, MemberNode, MemberPod } from '../sources.ts';
 
-/** A status of some 400 KB; the API server's limit is at 1.5 MB. */
+/** A status of about 400 KB; the API server's limit is 1.5 MB. */
 export const MAX_NAMESPACES = 4000;
 
-/** Absent = not known yet: what was reported before stays. */
+/** Absent = not known yet, so the last report stays. */
 export interface Facts {
   readonly nodes?: readonly MemberNode[];
   readonly pods?: readonly MemberPod[];
-  /** null = not to be reported. */
+  /** null = not reported. */
   readonly namespaces?: readonly MemberNamespace[] | null;
 }
 
-/** All that is to be reported has been listed once. */
+/** All reported collections have been listed at least once. */
 export const areKnown = ({ nodes, pods, namespaces }: Facts): boolean =>
   nodes !== undefined && pods !== undefined && namespaces !== undefined;
 
@@ -48,7 +48,7 @@ export function usageOf({ nodes, pods }: Facts, before: MemberStatus | undefined
   };
 }
 
-/** What the provider found replaces what the agent found by itself; the number of nodes is always told. */
+/** Properties from the provider replace those of the agent; the number of nodes is always reported. */
 export function withCollection(
   own: Usage,
   before: MemberStatus | undefined,
@@ -83,8 +83,8 @@ export interface NamespaceReport {
 }
 
 /**
- * Namespaces that are being deleted do not exist any more. If there are too many, those that a placement brought come first: they are the ones that a user
- * may ask for; the condition then says that a missing one proves nothing.
+ * Namespaces that are being deleted count as deleted. If there are too many, those with placed objects come first,
+ * because users ask for them; the condition then says that a namespace missing from the list may still exist.
  */
 export function namespacesOf({ namespaces }: Facts, before: MemberStatus | undefined): NamespaceReport {
   if (namespaces === null) return {};
@@ -111,7 +111,7 @@ export function namespacesOf({ namespaces }: Facts, before: MemberStatus | undef
   };
 }
 
-/** What is not to be told, or not known, is never news. */
+/** Namespaces that are not reported, or not known, never count as a change. */
 export function hasOtherNamespaces(facts: Facts, told: MemberStatus | undefined): boolean {
   if (facts.namespaces === undefined || facts.namespaces === null) return false;
   const { namespaces = {} } = namespacesOf(facts, told);

@@ -1,11 +1,13 @@
-// Since when there is something to report. What comes soon after is reported with it: changes seldom come alone.
+// Since when there is a change to report. Further changes that follow soon are reported together with it.
 
-/** Changes are coalesced for so long before they are reported. */
+/** Changes are coalesced for this long before they are reported. */
 export const GATHERING_MS = 1000;
 
-/** `began`: what this returned before. `isNews` is asked only when the answer counts: at first, and when it is time to report. */
+/**
+ * `began`: the previous result. `isNews` is called only when its result matters: at first, and when the report is due.
+ */
 export function newsSince(began: number | undefined, now: number, isNews: () => boolean): number | undefined {
-  // A clock that was set back must not make it wait for hours.
+  // Without the lower bound, a clock that was set back would delay the report for hours.
   const isGathering = began !== undefined && began <= now && now < began + GATHERING_MS;
   if (isGathering) return began;
   if (!isNews()) return undefined;

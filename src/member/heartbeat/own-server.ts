@@ -1,19 +1,20 @@
-// What an agent knows of its own API server besides its health. It is reported with the heartbeat and never delays one.
+// Version, address and certificates of the member's own API server. They are reported with the heartbeat and never
+// delay one.
 import type { MemberStatus } from '../../api/member-status.ts';
 import { properties } from '../../api/names.ts';
 import type { Clock } from '../../base/clock.ts';
 import { kubeTime } from '../../base/clock.ts';
 
 export interface OwnServer {
-  /** As Kubernetes names it, such as `v1.34.4`. */
+  /** In the format of Kubernetes, such as `v1.34.4`. */
   readonly version?: string;
-  /** The address at which others reach it. */
+  /** The address at which other clients reach it. */
   readonly entrypoint?: string;
   /** PEM. */
   readonly certificates?: string;
 }
 
-/** How often the version is read. */
+/** The interval of version reads. */
 const FRESH_MS = 15 * 60_000;
 const RETRY_MS = 60_000;
 const LONGEST_READ_MS = 10_000;
@@ -24,7 +25,10 @@ export interface OwnServerOptions extends Pick<OwnServer, 'entrypoint' | 'certif
   readonly clock: Clock;
 }
 
-/** The answer is the last one known; an old one starts a read in the background. Waits for the first read, up to ten seconds. */
+/**
+ * The returned function gives the last known answer; an old one starts a read in the background. Waits up to ten
+ * seconds for the first read.
+ */
 export async function followOwnServer(options: OwnServerOptions): Promise<() => OwnServer> {
   const { clock, readVersion, ...fixed } = options;
   let version: string | undefined;
@@ -45,7 +49,7 @@ export async function followOwnServer(options: OwnServerOptions): Promise<() => 
       version = (await Promise.race([readVersion(giveUp.signal), late])) ?? version;
       dueAt = clock.now() + FRESH_MS;
     } catch {
-      // The heartbeat reports a server that does not answer.
+      // The heartbeat already reports a server that does not respond.
       dueAt = clock.now() + RETRY_MS;
     } finally {
       expire();
@@ -62,7 +66,7 @@ export async function followOwnServer(options: OwnServerOptions): Promise<() => 
 
 type Properties = NonNullable<MemberStatus['properties']>;
 
-/** Certificates are one line here, since texts of several lines are no good as properties. */
+/** Certificates are base64 on one line, because a property value must not have several lines. */
 export function propertiesOf({ version, entrypoint, certificates }: OwnServer, now: number): Properties {
   const observationTime = kubeTime(now);
   const all = [

@@ -1,5 +1,5 @@
-// Asking an API server how it is, through the Transport that the agent uses anyway: for servers in the same process, and where /readyz cannot
-// be reached. Any answer but a refusal of service shows that it works.
+// Probes an API server through the agent's own Transport: for servers in the same process, and where /readyz is not
+// reachable. Any response except a refusal of service counts as healthy.
 import { namespaceResource } from '../../api/resources.ts';
 import type { Transport } from '../../api/transport.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';

@@ -7,7 +7,7 @@ const drained = async () => {
   for (let i = 0; i < 20; i++) await undefined;
 };
 
-/** Its second beat comes after a whole period, or so much of it. */
+/** The second beat comes after one period times `firstGap`. */
 function aPulse(probe: Probe = async () => ({ ok: true }), firstGap = 1) {
   const clock = testClock();
   const start = clock.now();
@@ -65,7 +65,7 @@ describe('a pulse', () => {
       clock.advance(1000);
       await drained();
     }
-    // 17 on average; together they would be hundreds.
+    // 17 per second on average; without the spread there would be hundreds.
     expect(Math.max(...perSecond)).toBeLessThan(40);
     expect(Math.min(...perSecond)).toBeGreaterThan(4);
   });

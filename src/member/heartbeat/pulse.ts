@@ -1,8 +1,10 @@
-// The pulse of an agent: on a fixed period it asks its own API server how it is, and then it is time to report.
+// The pulse of an agent: it probes its own API server periodically, and each answer is due for a report.
 //
-// Guarantee: beats come on the period, spread a little, however long an answer takes and whatever becomes of the report. Differs from
-// KubeFleet: there an error moves the next heartbeat, first to a burst and then to gaps of a quarter of an hour. And the second beat comes
-// somewhere within the first period: there agents that started together report together ever after, all thousand within a few seconds.
+// Guarantee: beats keep their period, with some jitter, however long an answer takes and whether or not the report
+// succeeds.
+// Differs from KubeFleet: there an error shifts the next heartbeat, first into a burst and then into gaps of a quarter
+// of an hour. The second beat comes at a random time within the first period; in KubeFleet a thousand agents that start
+// together report within the same few seconds forever.
 import { type Clock, kubeTime } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
@@ -10,24 +12,24 @@ import type { Collection, Collector } from '../properties/collector.ts';
 
 export type Health = { readonly ok: true } | { readonly ok: false; readonly cause: string };
 
-/** Asks the member's API server whether it is ready. A rejection counts as ill, with its message as the cause. */
+/** Probes whether the member's API server is ready. A rejection counts as unhealthy, with its message as the cause. */
 export type Probe = (signal: AbortSignal) => Promise<Health>;
 
 export interface Beat {
   readonly at: number;
   readonly stamp: string;
   readonly health: Health;
-  /** What the property provider told with it; absent without one. */
+  /** The result of the property provider; absent without a provider. */
   readonly collection?: Collection;
 }
 
 export interface Pulse {
-  /** The newest; undefined before the first answer. */
+  /** The newest beat; undefined before the first answer. */
   readonly beat: Beat | undefined;
-  /** Beats from now on with this period; the first one at once. Unchanged if it is the same. */
+  /** Starts beats with this period, the first one immediately. The same period again changes nothing. */
   every(seconds: number): void;
   rest(): void;
-  /** Whether a stamp was given by this pulse. */
+  /** Whether this pulse created the stamp. */
   isOwn(stamp: string): boolean;
 }
 
@@ -35,16 +37,16 @@ export interface PulseOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly probe: Probe;
-  /** Asked beside the probe, so that a beat waits for neither longer than for one. */
+  /** Runs in parallel with the probe, so that a beat takes only as long as the slower one. */
   readonly collector?: Collector;
   onBeat(): void;
   readonly signal: AbortSignal;
 }
 
-/** Of a period. */
+/** Fraction of a period. */
 export const JITTER = 0.05;
 const LONGEST_PROBE_MS = 10_000;
-/** Stamps that are remembered as ours. */
+/** How many of our own stamps are remembered. */
 const REMEMBERED = 32;
 
 export function createPulse({ clock, random, probe, collector, onBeat, signal }: PulseOptions): Pulse {
@@ -53,7 +55,7 @@ export function createPulse({ clock, random, probe, collector, onBeat, signal }:
   let beat: Beat | undefined;
   let cancel = () => {};
   const stamps: string[] = [];
-  /** Counts up with every rest and every new rhythm: an answer to a question of before is not awaited any more. */
+  /** Incremented by every rest and every new period: answers to earlier probes are ignored. */
   let round = 0;
 
   signal.addEventListener('abort', () => rest(), { once: true });

@@ -1,4 +1,4 @@
-// What a provider returned, without what the hub would refuse. One bad name must not cost the member its heartbeat.
+// The result of a provider without what the hub would reject, because one bad name must not block the heartbeat.
 import { MAX_PROPERTIES, MAX_PROPERTY_LENGTH, MAX_RESOURCES } from '../../api/member-status.ts';
 import { QUALIFIED_NAME, QUALIFIED_NAME_LENGTH } from '../../api/patterns.ts';
 import { parseQuantity } from '../../base/quantity.ts';
@@ -6,7 +6,7 @@ import type { Collected, ProviderCondition } from './provider.ts';
 
 export interface Checked {
   readonly collected: Collected;
-  /** Names that were left out. */
+  /** Names that were dropped. */
   readonly refused: readonly string[];
 }
 
@@ -14,7 +14,7 @@ const NAME = new RegExp(QUALIFIED_NAME);
 const CONDITION = /^[A-Za-z][A-Za-z0-9]{0,62}$/;
 const MAX_CONDITIONS = 20;
 const MAX_MESSAGE = 1024;
-/** For these the agent and the hub speak. */
+/** Condition types that only the agent and the hub write. */
 const RESERVED = new Set([
   ...['Joined', 'Healthy', 'ReadyToJoin', 'SoleAgent', 'StatusTrimmed', 'NamespaceCollectionSucceeded'],
   ...['ClusterPropertyProviderStarted', 'ClusterPropertyCollectionSucceeded'],

@@ -1,7 +1,9 @@
-// Runs a property provider beside the heartbeat: starts it without waiting, asks it on every beat, and never lets it delay or stop a beat.
+// Runs a property provider beside the heartbeat: starts it without waiting, calls it on every beat, and never lets it
+// delay or stop a beat.
 //
-// Differs from KubeFleet: a provider that fails to start is started again, with growing pauses; a call that is skipped because too many are
-// outstanding does not count as outstanding itself; names and values that the hub would refuse are left out and reported.
+// Differs from KubeFleet: a provider that fails to start is restarted with back-off; a call that is skipped because too
+// many are outstanding does not count as outstanding itself; names and values that the hub would reject are left out
+// and reported.
 
 import type { Finding } from '../../api/next-condition.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -12,9 +14,9 @@ import { checked } from './checked.ts';
 import type { Collected, PropertyProvider, ProviderContext } from './provider.ts';
 
 export interface Collection {
-  /** What the provider found now; absent = see `isKept`. */
+  /** The provider's current result; absent = see `isKept`. */
   readonly collected?: Collected;
-  /** The provider runs and gave no answer: what was reported before stays. Else the agent's own collection counts. */
+  /** The provider runs and did not answer, so the last report stays. Otherwise the agent's own values count. */
   readonly isKept: boolean;
   readonly findings: readonly Finding[];
 }
@@ -115,7 +117,7 @@ export function createCollector(options: CollectorOptions): Collector {
         try {
           return await provider.collect(giveUp);
         } finally {
-          // Also when it returns long after its time: until then it is outstanding.
+          // A call that timed out is outstanding until it returns.
           outstanding -= 1;
         }
       });

@@ -1,11 +1,11 @@
-// The contract of a property provider: a module that tells more of a cluster than the agent collects itself. docs/property-providers.md has an
-// example that the suite runs.
+// The contract of a property provider: a module that reports more about a cluster than the agent collects itself.
+// docs/property-providers.md has an example that the test suite runs.
 import type { Transport } from '../../api/transport.ts';
 
 export interface ProviderContext {
   /** The name of the member. */
   readonly cluster: string;
-  /** The member's own API server, with the rights of the agent. */
+  /** The member's own API server, with the permissions of the agent. */
   readonly member: Transport;
   /** Aborted when the agent stops. */
   readonly signal: AbortSignal;
@@ -18,11 +18,11 @@ export interface ProviderCondition {
   readonly message?: string;
 }
 
-/** Replaces what was reported before: a property that is missing here is removed from the MemberCluster. */
+/** Replaces the previous report: a property that is missing here is removed from the MemberCluster. */
 export interface Collected {
-  /** By label-style names; scheduling compares values that are quantities. */
+  /** Keys are qualified names, as for labels; scheduling compares values that are quantities. */
   readonly properties?: Readonly<Record<string, string>>;
-  /** Quantities by resource name. Absent = the agent's own figures. */
+  /** Quantities by resource name. Absent = the agent's own values. */
   readonly resources?: {
     readonly capacity?: Readonly<Record<string, string>>;
     readonly allocatable?: Readonly<Record<string, string>>;
@@ -32,8 +32,14 @@ export interface Collected {
 }
 
 export interface PropertyProvider {
-  /** Begins to watch what it needs. Must not wait for it: after ten seconds it counts as failed and is tried again later. */
+  /**
+   * Starts the provider's watches. Must not wait for them: after ten seconds the start counts as failed and is retried
+   * later.
+   */
   start?(context: ProviderContext): Promise<void> | void;
-  /** Called on every heartbeat, perhaps while an earlier call has not returned. After ten seconds the values of before stay. */
+  /**
+   * Called on every heartbeat, possibly while an earlier call is outstanding. If it takes longer than ten seconds, the
+   * previous values stay.
+   */
   collect(signal: AbortSignal): Promise<Collected> | Collected;
 }
