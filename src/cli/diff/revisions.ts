@@ -1,10 +1,10 @@
 // `flotilla diff placement/NAME --revision A --revision B`: what changed between two revisions on the hub, object by object.
 import type { KubeObject } from '../../api/object.ts';
 import { UserError } from '../../base/errors.ts';
-import { isObject } from '../../base/json.ts';
 import type { WhichPlacement } from '../../insight/which-placement.ts';
 import { identityOf } from '../revisions/object-diff.ts';
 import { revisionAt, revisionsOf } from '../revisions/revisions.ts';
+import { withMaskedSecrets } from '../revisions/secrets.ts';
 import type { Connected } from '../server/connect.ts';
 import { getPlacement } from '../server/get-placement.ts';
 import { differenceOf, nameOf, type ObjectDifference } from './difference.ts';
@@ -25,24 +25,11 @@ export async function betweenRevisions(
     const titles = { before: `revision ${from}`, after: `revision ${to}` };
     return differenceOf(
       nameOf((fresh ?? old) as KubeObject),
-      masked(old, fresh, '*** (before)'),
-      masked(fresh, old, '*** (after)'),
+      withMaskedSecrets(old, fresh, '*** (before)'),
+      withMaskedSecrets(fresh, old, '*** (after)'),
       titles,
     );
   });
 }
 
 const byIdentity = (objects: readonly KubeObject[]) => new Map(objects.map((each) => [identityOf(each), each]));
-
-/** Values of a Secret are not printed; that one changed is. */
-function masked(object: KubeObject | undefined, other: KubeObject | undefined, mask: string): object | undefined {
-  if (object?.kind !== 'Secret') return object;
-  const hide = (field: 'data' | 'stringData') => {
-    const [own, theirs] = [object[field], other?.[field]];
-    if (!isObject(own)) return {};
-    const isSame = (key: string) => !isObject(theirs) || !Object.hasOwn(theirs, key) || theirs[key] === own[key];
-    const mark = (key: string) => (isSame(key) ? '***' : mask);
-    return { [field]: Object.fromEntries(Object.keys(own).map((key) => [key, mark(key)])) };
-  };
-  return { ...object, ...hide('data'), ...hide('stringData') };
-}

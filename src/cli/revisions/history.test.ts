@@ -1,5 +1,6 @@
 // The revisions of a placement as people and programs read them, on the real API server.
 import { describe, expect, test } from 'vitest';
+import { annotations } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { wallClock } from '../../base/clock.ts';
 import { aPlacement } from '../../insight/placement.testing.ts';
@@ -55,6 +56,47 @@ describe('flotilla history', () => {
       '  ~ ConfigMap "shop/a"\n      data.x: "1" -> "2"\n      data.y: "1" -> "2"\n  + ConfigMap "shop/c"\n  - ConfigMap "shop/b"',
     );
   });
+
+  test.each([undefined, 'json'])(
+    'prints no value of a Secret, nor of one in an envelope (output %s)',
+    async (output) => {
+      const secret = (name: string, key: string) => ({
+        ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'shop' }, data: { key } },
+      });
+      const wrap = (data: object): KubeObject => ({
+        ...{ apiVersion: 'placement.kubernetes-fleet.io/v1beta1', kind: 'ResourceEnvelope' },
+        metadata: { name: 'wrap', namespace: 'shop' },
+        data,
+      });
+      const inText = (key: string): KubeObject => ({
+        ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+        metadata: { name: 'text', namespace: 'shop', annotations: { [annotations.envelopeConfigMap]: 'true' } },
+        data: { inner: JSON.stringify(secret('d', key)) },
+      });
+      const entries = {
+        changed: secret('b', 'dmFsdWUw'),
+        removed: secret('c', 'dmFsdWUx'),
+        plain: config('e', { x: '1' }),
+      };
+      const later = {
+        changed: secret('b', 'dmFsdWUy'),
+        added: secret('f', 'dmFsdWUz'),
+        plain: config('e', { x: '2' }),
+      };
+      const other = { ...later, changed: config('b', { key: 'public' }) };
+      const text = await told({ full: true, ...(output === undefined ? {} : { output }) }, [
+        aSnapshot(2, [secret('a', 'dmFsdWU0') as KubeObject, wrap(entries), inText('dmFsdWU1')]),
+        aSnapshot(3, [secret('a', 'dmFsdWU2') as KubeObject, wrap(later), inText('dmFsdWU3')]),
+        aSnapshot(4, [wrap(other)]),
+      ]);
+      expect(text).not.toContain('dmFsdW');
+      for (const shown of ['data.key: (changed)', 'data.changed.data.key: (changed)', 'data.removed: (removed)'])
+        expect(text).toContain(shown);
+      for (const shown of ['data.added: (added)', 'data.inner: (changed)', 'data.changed.kind: (changed)'])
+        expect(text).toContain(shown);
+      expect(text.replaceAll('\\"', '"')).toContain('data.plain.data.x: "1" -> "2"');
+    },
+  );
 
   test('has the same facts for programs', async () => {
     const { revisions } = JSON.parse(await told({ output: 'json' })) as { revisions: readonly object[] };

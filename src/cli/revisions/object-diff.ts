@@ -1,6 +1,7 @@
 // What differs between two revisions, object by object and field by field. Pure.
 import { groupVersionOf, type KubeObject, refText } from '../../api/object.ts';
 import { deepEqual, isObject, type Json } from '../../base/json.ts';
+import { isOfSecret } from './secrets.ts';
 
 export interface FieldChange {
   readonly path: readonly string[];
@@ -67,7 +68,7 @@ const MAX_VALUE = 120;
 export const renderChanges = (changes: readonly ObjectChange[]): readonly string[] =>
   changes.flatMap(({ change, object, fields }) => [
     `${MARKS[change]} ${refText({ kind: object.kind, name: object.metadata.name ?? '', namespace: object.metadata.namespace })}`,
-    ...fields.map((field) => `    ${fieldText(field, object.kind === 'Secret')}`),
+    ...fields.map((field) => `    ${fieldText(field, isOfSecret(object, fields, field))}`),
   ]);
 
 function fieldText({ path, before, after }: FieldChange, isSecret: boolean): string {
