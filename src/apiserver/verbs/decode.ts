@@ -106,11 +106,11 @@ function emptyForNull({ labels, annotations }: Draft['metadata']): void {
   }
 }
 
-/** A map or list of metadata that is empty counts as absent where a real server decodes a custom object: it resets no owners, for one. */
+/** A map or list of metadata that is empty or null counts as absent where a real server decodes a custom object: it resets no owners, for one. */
 function dropEmpty(metadata: Draft['metadata']): void {
   for (const field of [...METADATA_FIELDS, 'managedFields'] as const) {
     const value: object | null | undefined = metadata[field];
-    if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) delete metadata[field];
+    if (value === null || (typeof value === 'object' && Object.keys(value).length === 0)) delete metadata[field];
   }
 }
 
