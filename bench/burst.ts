@@ -34,7 +34,7 @@ export async function rows(tell: (row: Row) => void): Promise<void> {
 
 async function measure(folder: string, tell: (row: Row) => void): Promise<void> {
   const data = mkdtempSync(join(folder, 'data-'));
-  const args = ['up', '--port', '0', '--data-dir', data, '--members', String(MEMBERS)];
+  const argsOn = (port: number) => ['up', '--port', String(port), '--data-dir', data, '--members', String(MEMBERS)];
   const figure = (name: string, value: number, unit: string, atMost?: number) =>
     tell({
       name,
@@ -42,7 +42,7 @@ async function measure(folder: string, tell: (row: Row) => void): Promise<void> 
       ...(atMost === undefined ? {} : { bound: { atMost } }),
       figures: `${value.toFixed(1)} ${unit}, ${PLACEMENTS} placements of ${MEMBERS} clusters`,
     });
-  let up = started(folder, args);
+  let up = started(folder, argsOn(0));
   try {
     await said(up, 'ready:');
     let { hub } = wiresFrom(data);
@@ -71,7 +71,8 @@ async function measure(folder: string, tell: (row: Row) => void): Promise<void> 
     await sleep(QUIET_MS);
     const stored = await revisionsOf(hub);
     await ended(up);
-    up = started(folder, args);
+    // On the same port: the addresses of members are in their ClusterProfiles.
+    up = started(folder, argsOn(hub.port));
     await said(up, 'ready:');
     ({ hub } = wiresFrom(data));
     await content(hub, AFTER);
@@ -207,7 +208,9 @@ async function collectionsOf(hub: Wire): Promise<readonly string[]> {
   const { groups } = await read<{
     readonly groups: readonly { readonly preferredVersion: { readonly groupVersion: string } }[];
   }>('/apis');
-  const roots = ['/api/v1', ...groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`)];
+  const versions = groups.map(({ preferredVersion }) => preferredVersion.groupVersion);
+  // Its Events are those of the core group.
+  const roots = ['/api/v1', ...versions.filter((each) => each !== 'events.k8s.io/v1').map((each) => `/apis/${each}`)];
   const paths: string[] = [];
   for (const root of roots) {
     const { resources } = await read<{
