@@ -59,6 +59,13 @@ function comparable(object: JsonObject): JsonObject {
   return { ...rest, metadata: meta };
 }
 
+/** The fields of the manifest that the live object does not have, as a patch; removals are left out. */
+export const missingFields = ({ resource, wanted }: Pick<Case, 'resource' | 'wanted'>, live: KubeObject): JsonObject =>
+  threeWayDifference(
+    { last: {}, wanted: comparable(wanted.configuration as JsonObject), live: comparable(live as JsonObject) },
+    typeNameOf(resource.group, resource.version, resource.kind),
+  );
+
 /**
  * What client-side apply placed and the manifest no longer has. The server cannot compute it, because our annotation is
  * the only record, and the server may not have recorded field managers then.

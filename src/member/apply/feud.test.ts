@@ -183,6 +183,31 @@ describe('what is changed on the member again and again', () => {
     expect((await theMap(rig))?.['data']).toEqual({ a: '1' });
   });
 
+  test('names the manager that does it with server-side apply and force, and no manager that owns something else', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    const forced = { applyStrategy: { type: 'ServerSideApply', serverSideApplyConfig: { force: true } } as never };
+    await rig.order(NAME, [aNamespace('shop'), aConfigMap('a', { a: '1', b: '1' })], forced);
+    await rig.settles();
+    // Owns a field together with us, and one of its own.
+    const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { b: '1', c: '1' } };
+    const at = rig.member.at('configmaps', 'shop', 'a');
+    await rig.member.call({ verb: 'patch', at, patch: { type: 'apply', body }, manager: 'helper' });
+    await rig.settles();
+    for (let i = 0; i < 2; i++) await change(rig);
+    expect((await theMap(rig))?.['data']).toEqual({ a: 'theirs', b: '1', c: '1' });
+    expect(await rig.messageOf(NAME, 1)).toContain(
+      'is changed on the member repeatedly by "somebody"; it is corrected at',
+    );
+    expect((await rig.work(NAME)).status?.manifestConditions?.[1]?.cause).toEqual({
+      code: 'ChangedRepeatedly',
+      by: '"somebody"',
+    });
+    await rig.pass(6000);
+    expect((await theMap(rig))?.['data']).toEqual({ a: '1', b: '1', c: '1' });
+    expect(await rig.messageOf(NAME, 1)).toBe('');
+  });
+
   test('is no longer said to be when somebody has put it back', async () => {
     await using rig = await placed(aConfigMap('a', { a: '1' }));
     await change(rig);

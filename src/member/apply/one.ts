@@ -19,6 +19,7 @@ import type { Random } from '../../base/random.ts';
 import type { WorkerClient } from '../../runtime/controller.ts';
 import { verdictOf } from '../availability/table.ts';
 import { compared } from '../compare/compare.ts';
+import { missingFields } from './client-side.ts';
 import { contendersIn } from './contenders.ts';
 import { judge } from './judge.ts';
 import type { Identifier } from './manifest.ts';
@@ -303,7 +304,12 @@ function resting(one: One, operation: Write, live: KubeObject | undefined, { res
   if (operation.do !== 'create' && !operation.takesOver) {
     const print = before?.outcome.refusal === undefined ? before?.print : undefined;
     const found = done(one, live as KubeObject, 'as it was', print);
-    const by = operation.do === 'patch' ? contendersIn(live as KubeObject, operation.body) : [];
+    // A server-side apply sends the whole manifest, and others may own what they did not change.
+    const change =
+      operation.do === 'patch'
+        ? operation.body
+        : missingFields({ resource: one.resource, wanted: one.wanted() }, live as KubeObject);
+    const by = contendersIn(live as KubeObject, change);
     const isAltered = by.length === 0 && before?.outcome.cause?.code === 'ChangedOnAdmission';
     const said = isAltered ? alteredOf(one, live as KubeObject) : changedBack(identifier, restUntil, by);
     return { ...found, outcome: { ...found.outcome, ...said }, restsFor: order };
