@@ -1,4 +1,5 @@
-// What a planner need not look at again must not change what it plans. Holds may say more than before; whoever writes a status looks for itself.
+// A change of a binding that planners may ignore must not change what they plan. Holds may carry more detail than
+// before; the status writer reads the binding itself.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { BindingState } from '../../api/binding.ts';
@@ -41,7 +42,7 @@ interface Shape {
   readonly isDeleting?: boolean;
   readonly holder?: string;
   readonly label?: string;
-  /** Of a Deployment, why it is not available. */
+  /** Why a Deployment is not available. */
   readonly because?: string;
 }
 
@@ -138,7 +139,7 @@ describe('of a binding', () => {
         shape,
         fc.constantFrom(0, 1, '50%'),
         (others, one, next, maxUnavailable) => {
-          // A generation is that of one spec.
+          // One generation has one spec.
           const after: Shape =
             one.generation === next.generation ? { ...one, told: next.told, because: next.because } : next;
           const [a, b] = [binding('c0', one), binding('c0', after)];

@@ -1,10 +1,13 @@
-// What of a binding a planner must look at again.
+// Decides whether a change of a binding concerns the planners.
 import { deepEqual } from '../../base/json.ts';
 import { hasStarted, isReleased } from '../orders/release.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import { judge } from './health.ts';
 
-/** Who else holds a binding is no planner's business, nor how far its member is with what it was told, before it is done or fails. */
+/**
+ * True if planners can ignore the change: finalizers do not matter to them, nor does the progress of the member before
+ * it is done or fails.
+ */
 export const isNoNews = (a: HubBinding, b: HubBinding): boolean =>
   a.metadata.uid === b.metadata.uid &&
   a.metadata.generation === b.metadata.generation &&
@@ -15,7 +18,7 @@ export const isNoNews = (a: HubBinding, b: HubBinding): boolean =>
 const saysTheSame = (a: HubBinding, b: HubBinding): boolean =>
   deepEqual(a.conditions, b.conditions) && deepEqual(a.failedPlacements, b.failedPlacements);
 
-/** Who reports it, and when, is no planner's business. */
+/** The reporter and the time of the condition do not matter to planners. */
 const startOf = (binding: HubBinding) => [hasStarted(binding), isReleased(binding)];
 
 const isOnItsWay = (binding: HubBinding): boolean => {

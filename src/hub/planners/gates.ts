@@ -1,4 +1,5 @@
-// Why a row of a rolling plan waits, as a Hold: which cluster uses the budget or the surge up, or what is wrong with the row itself.
+// Explains why a row of a rolling plan waits, as a Hold: the cluster that uses up the budget or the surge, or the
+// problem of the row itself.
 import type { Hold } from '../../api/hold.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import type { ObjectRef } from '../../api/object.ts';
@@ -21,7 +22,10 @@ interface GatesInput {
 const WORST: readonly Health[] = ['failed', 'starting'];
 const isThere = (row: Row | undefined): row is Row => row !== undefined;
 
-/** Which rows use the budget: those that stay, before those that are removed. What was given up does not count, and removing it frees nothing. */
+/**
+ * Which rows use the budget: staying rows before removed ones. An unscheduled row does not count, and removing it frees
+ * nothing.
+ */
 const RANKS: readonly ((row: Row) => boolean)[] = [
   ({ state, deleting }) => state === 'bound' && !deleting,
   ({ state }) => state === 'bound',
@@ -30,7 +34,10 @@ const RANKS: readonly ((row: Row) => boolean)[] = [
 const firstFilled = (lists: readonly (readonly Row[])[]): readonly Row[] =>
   lists.find(({ length }) => length > 0) ?? [];
 
-/** Why each row waits. All of one kind point at the same culprit: the first cluster that blocks the rollout. */
+/**
+ * Why each row waits. All rows that wait for the budget name the same culprit: the first cluster that blocks the
+ * rollout.
+ */
 export function gatesOf({ figures, limits, present, moving, isMoving, remove, isReady }: GatesInput) {
   const down = firstFilled(RANKS.map((is) => present.filter((row) => is(row) && !isReady(row))));
   const culprit =
@@ -62,7 +69,7 @@ export function gatesOf({ figures, limits, present, moving, isMoving, remove, is
       ...on(culprit),
       facts: { ...numbers, ...cause(culprit) },
       ...since(culprit),
-      // Its availability cannot be tracked: it counts as available when its time is over.
+      // Its availability cannot be tracked: it counts as available after unavailablePeriodSeconds.
       ...(culprit?.health === 'untracked' ? { until: readyAt(culprit, limits) } : {}),
       next: nextFor(culprit, 'raise maxUnavailable'),
     }),
@@ -81,7 +88,7 @@ export function gatesOf({ figures, limits, present, moving, isMoving, remove, is
       facts: { cluster: row.cluster, ...(before.reachable ? {} : { cause: 'unreachable' }) },
       next: before.reachable ? 'wait: the old copy is being removed' : `reconnect cluster "${row.cluster}"`,
     }),
-    /** A cluster that still has what it should have no longer. */
+    /** A cluster that has not finished removing resources that are no longer placed there. */
     removal: (row: Row): Hold => ({
       code: 'RemovalPending',
       subject: clusterRef(row),
@@ -91,7 +98,7 @@ export function gatesOf({ figures, limits, present, moving, isMoving, remove, is
         ? `wait for cluster "${row.cluster}"; if it does not finish, look for objects blocked by finalizers there`
         : mending(row),
     }),
-    /** A cluster that has what it should have, and is not well yet. */
+    /** A cluster that has the desired revision but is not available yet. */
     own(row: Row): Hold | undefined {
       if (isReady(row)) return undefined;
       if (row.health === 'untracked') {
@@ -118,7 +125,7 @@ export function gatesOf({ figures, limits, present, moving, isMoving, remove, is
   };
 }
 
-/** Of an unreachable member: since when, whatever it reported before. */
+/** If the member is unreachable: since then, whatever it reported before. */
 function since(row: Row | undefined): Pick<Hold, 'since'> {
   const moment = row === undefined || row.reachable ? row?.since : (row.silentSince ?? row.since);
   return moment === undefined || moment === 0 ? {} : { since: moment };
@@ -132,15 +139,15 @@ const clusterRef = ({ cluster }: Row): ObjectRef => ({
 
 const causeOf = (row: Row): string => (row.reachable ? row.health : 'unreachable');
 
-/** `otherwise`: what helps those that wait for it. */
+/** `otherwise`: the next step for the rows that wait for this one. */
 function nextFor(row: Row | undefined, otherwise = ''): string {
   if (row === undefined) return otherwise;
-  // What does not work on one cluster is not to be brought to more of them.
+  // A revision that fails on one cluster should not be rolled out to more: suggest a rollback.
   const instead = row.reachable && WORST.includes(row.health) && !isOverrideFailed(row) ? BACK : otherwise;
   return `${mending(row)}${instead === '' ? '' : `, or ${instead}`}`;
 }
 
-/** Overrides of today apply to every revision: none helps to go back to. */
+/** The current overrides apply to every revision, so a rollback does not help. */
 const isOverrideFailed = ({ health, at }: Row): boolean => health === 'failed' && at === 'Overridden';
 
 const BACK = 'roll back on the hub (flotilla rollback)';

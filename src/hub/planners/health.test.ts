@@ -1,4 +1,4 @@
-// What a binding's conditions mean to a planner.
+// How planners interpret the conditions of a binding.
 import { describe, expect, test } from 'vitest';
 import type { Condition } from '../../api/conditions.ts';
 import type { HubBinding } from '../placement-sources.ts';
@@ -7,7 +7,7 @@ import type { Health } from './planner.ts';
 
 const STEPS = ['Overridden', 'WorkSynchronized', 'Applied', 'Available'];
 
-/** `Available False NotAllWorkAreAvailable`; all steps before it are True. */
+/** `Available False NotAllWorkAreAvailable` sets that condition; all earlier steps are True. */
 function conditionsFor(text: string, observedGeneration: number): readonly Condition[] {
   const [type = '', status = '', reason = ''] = text.split(' ');
   const at = STEPS.indexOf(type);

@@ -1,15 +1,16 @@
-// How a binding is. Only conditions that speak of its present generation count: after a change the status still praises the old content.
+// Derives the health of a binding. Only conditions of its present generation count: after a change, the others still
+// describe the old content.
 import type { Condition } from '../../api/conditions.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import type { Health } from './planner.ts';
 
-/** True, but availability could not be tracked. */
+/** Reasons of a True condition if availability could not be tracked. */
 const UNTRACKED: readonly string[] = ['NotAllWorkAreAvailabilityTrackable', 'WorkNotTrackable'];
 
 /**
- * False for now, not for good.
- * Differs from KubeFleet: there ApplyInProgress counts as failed, and a cluster that is only slow lets one more surge.
+ * Reasons of a False condition that is not final. Differs from KubeFleet: there ApplyInProgress counts as failed, and a
+ * slow cluster makes room for one more surge.
  */
 const PENDING: readonly string[] = [
   'OverriddenPending',
@@ -25,7 +26,7 @@ const JUDGED = ['Overridden', 'WorkSynchronized', 'Applied', 'Available'] as con
 export interface Judgement {
   readonly health: Health;
   readonly since: number;
-  /** The type of the condition that it rests on. */
+  /** The type of the condition that decided the health. */
   readonly at?: string;
   readonly why?: string;
 }
@@ -33,8 +34,8 @@ export interface Judgement {
 type Judged = Pick<HubBinding, 'metadata' | 'conditions' | 'failedPlacements'>;
 
 /**
- * Differs from KubeFleet: there what is not available has failed. What is only starting keeps its place within the surge; it can be fixed for free
- * all the same, for it is down.
+ * Differs from KubeFleet: there a cluster that is not available has failed. Here a starting cluster keeps its place in
+ * the surge; an update of it still costs no budget, because it is unavailable anyway.
  */
 const hasGivenUp = ({ failedPlacements = [] }: Judged): boolean =>
   failedPlacements.some(({ condition }) => condition.type === 'Available' && condition.reason === 'Failed');

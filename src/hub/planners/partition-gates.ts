@@ -1,4 +1,5 @@
-// Why each cluster of a partitioned rollout waits, as Holds: the gate, the cluster that keeps it closed, the numbers and the next step.
+// Explains why each cluster of a partitioned rollout waits, as Holds: the gate, the cluster that keeps it closed, the
+// numbers and the next step.
 import type { Hold } from '../../api/hold.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import type { ObjectRef } from '../../api/object.ts';
@@ -26,7 +27,7 @@ export function partitionGates({ outcome, limits, moving, predecessors }: GatesI
   const isBad = (target: PartitionTarget) =>
     !target.isExcluded && (isDown(target) || !target.isPresent || !target.isCurrent || target.isSoaking);
   const isMoving = ({ key }: PartitionTarget) => moving.has(key);
-  /** The cluster to look at: one that failed before one that is under way. */
+  /** The cluster to name: a failed one before one in progress. */
   const culpritIn = (targets: readonly PartitionTarget[], is: (target: PartitionTarget) => boolean) => {
     const those = targets.filter(is);
     return (
@@ -85,7 +86,7 @@ export function partitionGates({ outcome, limits, moving, predecessors }: GatesI
       ? at('Paused', undefined, { cluster: target.cluster }, `remove the pause of cluster "${target.cluster}"`)
       : at('Unreachable', target, {}, 'set unreachablePolicy to Count');
 
-  /** The same for all clusters that wait at it. */
+  /** The part of the Hold that all clusters at the gate share. */
   function atGate(gate: Exclude<Gate, { readonly gate: 'Own' }>): Omit<Hold, 'subject'> {
     const raise = 'raise maxUnavailable';
     switch (gate.gate) {
@@ -115,7 +116,7 @@ export function partitionGates({ outcome, limits, moving, predecessors }: GatesI
     }
   }
 
-  /** A cluster that has what it should have and is not available yet. */
+  /** A cluster that has the desired revision but is not available yet. */
   function own(target: PartitionTarget): Hold | undefined {
     const { row } = target;
     if (target.isServing && row.reachable) return undefined;

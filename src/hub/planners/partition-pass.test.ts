@@ -10,13 +10,13 @@ interface Settings extends PartitionSettings {
   readonly maxNew?: number;
 }
 
-/** A cluster of a played fleet: the version that it carries (0 = none), and whether that works. */
+/** A cluster of the simulated fleet: its version (0 = none), and whether that version works. */
 interface Cluster extends PartitionMember {
   version: number;
   isUp: boolean;
   isPaused?: boolean;
   isOffline?: boolean;
-  /** It waits for its predecessor, or a dependency. */
+  /** Waits for its predecessor or for a dependency. */
   isDelayed?: boolean;
   isInBatch?: boolean;
 }
@@ -68,7 +68,7 @@ function pass(clusters: readonly Cluster[], settings: Settings, want: number, mo
   return { ...result, partitions };
 }
 
-/** Applies what moved: it carries the wanted version and does not work yet. */
+/** Applies the moves: a moved cluster has the wanted version, which does not work yet. */
 function carryOut(clusters: Cluster[], move: readonly string[], want: number): void {
   const moving = new Set(move);
   for (const cluster of clusters)
@@ -82,7 +82,10 @@ const becomeReady = (clusters: Cluster[]) => {
   for (const cluster of clusters) if (cluster.version > 0 && cluster.isOffline !== true) cluster.isUp = true;
 };
 
-/** Sizes of the moves, pass after pass; `ready`: all clusters become ready after each pass, else nothing ever does. */
+/**
+ * Returns the number of moves of each pass. `ready`: all clusters become ready after each pass; otherwise none ever
+ * does.
+ */
 function play(clusters: Cluster[], settings: Settings, mode: PartitionMode, ready = true) {
   const want = Math.max(...clusters.map(({ version }) => version)) + 1;
   const moves: number[] = [];
@@ -250,7 +253,8 @@ describe.each(MODES)('traces of spec 08 §14, mode %s', (mode) => {
         mode,
       );
     expect(update(1).isDone).toBe(true);
-    // K8: an unreachable cluster uses the window from the start, so it is not even sent what others have not proven.
+    // K8: an unreachable cluster uses the window from the start, so it does not even get a revision that no other
+    // cluster has proven.
     expect(update(2).moves).toEqual(isExact ? [2] : []);
     expect(update(3).moves).toEqual(isExact ? [2] : []);
   });
@@ -351,7 +355,9 @@ describe.each(MODES)('acceptance cases of spec 08 §15, mode %s', (mode) => {
   });
 });
 
-/** Carries a pass out as far as the writes of these clusters succeed; without the first one of a batch nothing moves. */
+/**
+ * Carries out a pass as far as the writes for these clusters succeed; if the first one of a batch fails, nothing moves.
+ */
 function carryOutOf(
   clusters: Cluster[],
   { move, batch = [] }: Pick<ReturnType<typeof pass>, 'move' | 'batch'>,
@@ -387,7 +393,7 @@ describe('a batch of first copies that has begun (ADR 16)', () => {
     const next = install(clusters, settings);
     expect([next.move.length, next.move[0], next.batch]).toEqual([size - 15, at(15), undefined]);
     carryOutOf(clusters, next, upTo(count));
-    // None of them is ready, so the next batch does not begin.
+    // None of them is ready, so the next batch does not start.
     expect(install(clusters, settings).move).toEqual([]);
   });
 
@@ -454,7 +460,7 @@ describe('a batch of first copies that has begun (ADR 16)', () => {
     carryOutOf(clusters, install(clusters, settings), () => true);
     expect(clusters.filter(({ version }) => version > 0)).toHaveLength(15);
     for (const cluster of clusters.slice(5, 10)) cluster.isDelayed = false;
-    // Ten of the second batch are down, three more would be with an open gate.
+    // Ten clusters of the second batch are down; with an open gate, three more would be.
     expect(install(clusters, settings).move).toHaveLength(3);
   });
 });
@@ -466,7 +472,7 @@ test('a fleet that shrinks below the threshold in mid-rollout is one partition f
   expect(clusters.filter(({ version }) => version === 2)).toHaveLength(5);
   clusters.pop();
   const next = pass(clusters, settings, 2, 'FleetDocumented');
-  // Of 199 clusters 19 may be unavailable, five are.
+  // Of 199 clusters, 19 may be unavailable and five are.
   expect(next.partitions.map(({ name, targets, max }) => [name, targets.length, max])).toEqual([['All', 199, 19]]);
   expect(next.move).toHaveLength(14);
   carryOut(clusters, next.move, 2);

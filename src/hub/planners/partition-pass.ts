@@ -1,41 +1,49 @@
-// One pass of a partitioned rollout over all partitions: which targets move now, and which gate holds each of the others.
-// Recomputed from what is seen each time; nothing is remembered between passes (spec 08 §6, §13; K6, K8–K10 of the seed checklist).
-// Guarantee in the default mode: because of us, no partition has more than its limit of unavailable clusters beyond those that are down or new,
-// at most `maxNew` clusters move per pass, and no partition is entered while more than the allowed number of earlier ones are beyond their limit.
-// A batch of first copies that has begun is completed, whatever became of its first clusters (docs/adr/0016).
+// One pass of a partitioned rollout over all partitions: which targets move now, and which gate holds each of the
+// others. Recomputed from the observed state each time; nothing is kept between passes (spec 08 §6, §13; K6, K8–K10 of
+// the seed checklist).
+// Guarantees in the default mode: the rollout never makes more clusters of a partition unavailable than its limit,
+// beyond those that are down or new; at most `maxNew` clusters move per pass; no partition is entered while too many
+// earlier ones are beyond their limit.
+// A batch of first copies that has started is completed, even if its first clusters fail (docs/adr/0016).
 import type { Partition } from '../../api/partitions.ts';
 
-/** `FleetExact` repeats Rancher Fleet to the letter; the default follows what its documentation promises. */
+/** `FleetExact` matches the behavior of Rancher Fleet exactly; the default follows its documentation. */
 export type PartitionMode = 'FleetDocumented' | 'FleetExact';
 
 export interface PassTarget {
   readonly key: string;
-  /** It has a copy, or one is on its way: a binding that is bound. */
+  /** Its binding is bound: it has a copy, or is about to get one. */
   readonly isPresent: boolean;
-  /** It carries the content that it should have. */
+  /** It has the desired content. */
   readonly isCurrent: boolean;
-  /** Its last report said that its copy works; it may be unreachable since. Any other copy may get a new revision without using a window. */
+  /**
+   * Its last report said that its copy works; it may be unreachable since then. Updating any other copy does not use a
+   * window.
+   */
   readonly isServing: boolean;
-  /** Its copy counts as working: it is serving, and reachable where that matters. */
+  /** Its copy counts as available: it is serving, and reachable where that matters. */
   readonly isAvailable: boolean;
-  /** Something of its own keeps it from moving (a pause, a predecessor): the caller knows what. */
+  /** It is blocked by something of its own (a pause, a predecessor), which the caller knows. */
   readonly isHeld: boolean;
-  /** It is held by something that ends by itself: a batch that has room includes it, so that it follows as soon as it may. */
+  /**
+   * It is blocked by something that ends by itself: a batch with room reserves a place for it, so that it can follow at
+   * once.
+   */
   readonly isDelayed: boolean;
-  /** It belongs to a batch that has begun, so it does not wait until that has proven itself. */
+  /** It belongs to a batch that has started, so it does not wait until that batch is available. */
   readonly isInBatch: boolean;
   /** It counts neither as available nor as unavailable, and it does not move. */
   readonly isExcluded: boolean;
-  /** Available for less than the soak time: its partition is not done yet. */
+  /** Available for less than the soak time, so its partition is not done yet. */
   readonly isSoaking: boolean;
 }
 
 export interface PassLimits {
   readonly mode: PartitionMode;
   readonly maxNew: number;
-  /** How many unavailable clusters are allowed over all partitions. */
+  /** The maximum number of unavailable clusters over all partitions. */
   readonly max: number;
-  /** How many partitions may be beyond their limit. */
+  /** The maximum number of partitions beyond their limit. */
   readonly maxPartitions: number;
 }
 
@@ -50,7 +58,7 @@ const BUNDLE_WINDOW: Gate = { gate: 'BundleWindow' };
 const NO_PARTITION: Gate = { gate: 'NoPartition' };
 
 export interface PartitionVerdict {
-  /** Targets that are not known to work at the wanted content, after this pass. */
+  /** Targets that are not known to be available with the desired content, after this pass. */
   readonly bad: number;
   /** Present targets that are unavailable, after this pass. */
   readonly unavailable: number;
@@ -64,13 +72,13 @@ export interface PassResult {
   /** Keys in rollout order. */
   readonly move: readonly string[];
   /**
-   * Keys of a batch of first copies that begins and that the gate could cut in two, should some of them move and others not. The first one moves now.
-   * Absent = there is none.
+   * Keys of a new batch of first copies that the gate could split if only some of them moved; the first one moves now.
+   * Absent = no such batch.
    */
   readonly batch?: readonly string[];
   readonly gates: ReadonlyMap<string, Gate>;
   readonly verdicts: readonly PartitionVerdict[];
-  /** Index of the partition at which the pass stopped because too many were beyond their limit. */
+  /** Index of the partition at which the pass stopped, because too many partitions were beyond their limit. */
   readonly stoppedAt?: number;
 }
 
@@ -88,7 +96,7 @@ export function partitionPass<T extends PassTarget>(
   let installs = 0;
   const moving = new Set<T>();
   const gates = new Map<string, Gate>();
-  // One object per gate: what is the same for all clusters that wait at it is worked out once.
+  // One object per gate, so that the part of a Hold that all its clusters share is computed once.
   const windows = partitions.map((_, partition): Gate => ({ gate: 'PartitionWindow', partition }));
   const batchGates = partitions.map((_, partition): Gate => ({ gate: 'BatchGate', partition }));
   const verdicts: PartitionVerdict[] = [];
@@ -98,7 +106,7 @@ export function partitionPass<T extends PassTarget>(
   const batch = new Set<T>();
 
   const hold = (target: T, gate: Gate): void => {
-    // The first partition that holds a target is the one to name.
+    // If several partitions hold a target, the first one is reported.
     if (!gates.has(target.key)) gates.set(target.key, gate);
   };
   const fits = (counter: number, max: number): boolean => counter < max || (!isExact && max === 0 && counter === 0);
@@ -110,9 +118,10 @@ export function partitionPass<T extends PassTarget>(
   const install = (partition: Partition<T>, index: number): void => {
     const own = unavailable[index] as number;
     const hasStarted = partition.targets.some(({ isPresent }) => isPresent);
-    // A batch that has not proven itself keeps the next one back.
+    // A batch that is not available yet blocks the next one.
     const isGated = !isExact && hasStarted && own > 0 && own >= partition.max;
-    // More than this are never down because of batches: one that begins finds the gate open, so less than the limit are down.
+    // A batch starts only while the gate is open, when fewer clusters than the limit are down. So batches never make
+    // more than this many unavailable.
     let room = Math.max(partition.max - 1, 0) + limits.maxNew - own;
     for (const target of partition.targets) {
       if (target.isPresent || moving.has(target)) continue;
@@ -126,7 +135,7 @@ export function partitionPass<T extends PassTarget>(
         take(target);
       }
     }
-    // Partitions may overlap: what an earlier one takes belongs to the batch of this one, too.
+    // Partitions may overlap: targets that an earlier partition took belong to the batch of this one too.
     if (!isExact && !isGated && installs > 0) beginBatch(partition, own);
   };
 
@@ -137,7 +146,8 @@ export function partitionPass<T extends PassTarget>(
     const room = Math.max(0, limits.maxNew - moves);
     const later = own.filter((target) => isNew(target) && target.isDelayed && !target.isExcluded).slice(0, room);
     const size = now.length + later.length;
-    // The gate stays open while fewer than the limit are unavailable, so a part of such a batch holds nothing back.
+    // The gate stays open while fewer clusters than the limit are unavailable, so a part of such a batch blocks
+    // nothing.
     if (size === 1 || down + size - 1 < max) return;
     moves += later.length;
     for (const target of [...now, ...later]) batch.add(target);

@@ -1,6 +1,6 @@
 // Partitioned rollout: one pass over the partitions of a placement's clusters (partition-pass.ts), as a plan over rows.
-// Guarantees: those of the pass; a copy that still serves is removed only while enough others are available (ADR 7); nothing moves while a
-// number or a selector of the strategy is invalid. Nothing is remembered between plans.
+// Guarantees: those of the pass; an available copy is removed only while enough others are available (ADR 7); nothing
+// moves while a number or a selector of the strategy is invalid. Nothing is kept between plans.
 import type { Hold } from '../../api/hold.ts';
 import type { ObjectRef } from '../../api/object.ts';
 import { type GroupFacts, type Partition, type PartitionSettings, partitionsOf } from '../../api/partitions.ts';
@@ -23,7 +23,7 @@ export interface PartitionedLimits extends PartitionSettings {
   readonly excludesUnreachable: boolean;
   readonly excludesPaused: boolean;
   readonly soakMs: number;
-  /** undefined = they cannot be read. */
+  /** undefined = the groups cannot be read. */
   readonly groups: readonly ClusterGroupFacts[] | undefined;
   readonly placement: ObjectRef;
   readonly binding: { readonly group: string; readonly kind: string };
@@ -36,11 +36,11 @@ export interface PartitionTarget extends PassTarget {
   readonly row: Row;
 }
 
-/** What the pass found, for the status. */
+/** The result of the pass, for the status. */
 export interface PartitionedOutcome {
   readonly partitions: readonly Partition<PartitionTarget>[];
   readonly pass: PassResult;
-  /** How many clusters may be unavailable over all partitions. */
+  /** The maximum number of unavailable clusters over all partitions. */
   readonly max: number;
   readonly maxPartitions: number;
 }
@@ -97,13 +97,13 @@ export const partitioned: Planner<PartitionedLimits, undefined, PartitionedPlan>
   };
 };
 
-/** Availability that cannot be tracked counts at once: speed follows readiness, and there is no waiting period here. */
+/** Untracked availability counts at once: partitioned rollouts have no waiting period. */
 const SERVING: readonly Row['health'][] = ['available', 'untracked', 'diffed'];
 
 interface Around {
   readonly limits: PartitionedLimits;
   readonly predecessors: ReadonlyMap<string, Row>;
-  /** Uids of the bindings that belong to batches that have begun. */
+  /** The uids of the bindings in batches that have started. */
   readonly begun: ReadonlySet<string>;
   readonly now: number;
 }
@@ -127,13 +127,13 @@ function targetOf(row: Row, { limits, predecessors, begun, now }: Around): Parti
     isDelayed: isDelayed && !isPaused && row.undecided === undefined,
     isInBatch: row.binding !== undefined && begun.has(row.binding.uid),
     isExcluded: (limits.excludesUnreachable && !row.reachable) || (limits.excludesPaused && isPaused && !isCurrent),
-    // Clocks differ: without a soak time, availability that was written in the future counts at once.
+    // Clocks differ: without a soak time, a time in the future counts as available at once.
     isSoaking: limits.soakMs > 0 && isServing && row.since + limits.soakMs > now,
   };
 }
 
 function groupsOf({ labels }: Row, groups: PartitionedLimits['groups']): readonly GroupFacts[] {
-  // A group without a selector is empty.
+  // A group without a selector contains no clusters.
   return (groups ?? []).filter(({ selector }) => selector !== undefined && compiled(selector).matches(labels));
 }
 
@@ -166,8 +166,8 @@ function outcomeOf(targets: readonly PartitionTarget[], limits: PartitionedLimit
 }
 
 /**
- * Removals, by the rule of a rolling update (ADR 7): after this pass, with the moved clusters counted as not available yet.
- * Differs from Rancher Fleet, which deletes at once what is no longer targeted: the last available copy could go.
+ * Removals follow the rule of a rolling update (ADR 7): they are computed after the moves, which count as unavailable.
+ * Differs from Rancher Fleet, which deletes copies that are no longer targeted at once, even the last available one.
  */
 function removalsAfter(
   rows: readonly Row[],
@@ -226,7 +226,7 @@ function invalid(
   };
 }
 
-/** When the first cluster that soaks has soaked. */
+/** When the first soaking cluster has soaked. */
 function soakEnd(live: readonly Row[], { soakMs }: PartitionedLimits, now: number): number | undefined {
   if (soakMs === 0) return undefined;
   const ends = live

@@ -1,15 +1,15 @@
-// The shape of every rollout strategy: bindings, the newest revision, limits and the time go in; which bindings move, which go, and for each
-// one that waits the gate that holds it come out. Pure: the same plan decides the rollout, explains it in the status and in `flotilla why`,
-// and, run forward over pretended time, forecasts it.
+// The interface of every rollout strategy. Input: bindings, the newest revision, limits and the time; output: which
+// bindings move, which are removed, and the gate of each one that waits. Pure: the same plan drives the rollout,
+// explains it in the status and in `flotilla why`, and forecasts it by running over simulated time.
 import type { Hold } from '../../api/hold.ts';
 import type { Labels } from '../../api/object.ts';
 import type { Seen } from '../../runtime/controller.ts';
 import type { Revision } from '../orders/order.ts';
 
 /**
- * How a binding is, by conditions that speak of its present generation:
- * `available` and `untracked` (cannot be tracked, time decides), `diffed` and `diff-failed` for reports, `failed` = it was tried and did not work,
- * `starting` = it is all there and does not work yet, `progressing` = under way, `unknown` = nothing said yet.
+ * The health of a binding by the conditions of its present generation: `available`; `untracked` (cannot be tracked,
+ * time decides); `diffed` and `diff-failed` for reports; `failed` = tried and did not work; `starting` = applied but
+ * not available yet; `progressing`; `unknown` = no condition yet.
  */
 export type Health =
   | 'available'
@@ -22,7 +22,7 @@ export type Health =
   | 'unknown';
 
 export interface Row {
-  /** The binding's name; a cluster has two rows while a predecessor is being deleted. */
+  /** The name of the binding; a cluster has two rows while the predecessor of its binding is being deleted. */
   readonly key: string;
   readonly cluster: string;
   readonly binding?: Seen;
@@ -30,38 +30,41 @@ export interface Row {
   readonly deleting: boolean;
   readonly has?: Revision;
   readonly wants: Revision;
-  /** Why its desired state is unknown: then it stays as it is, and `wants` is what it has. */
+  /** Why its desired state is unknown: it stays as it is, and `wants` is what it has. */
   readonly undecided?: Hold;
-  /** It waits for something outside of this rollout, such as a dependency; `wants` is what it gets afterwards. */
+  /** It waits for something outside this rollout, such as a dependency; `wants` is what it gets afterwards. */
   readonly held?: Hold;
   readonly health: Health;
-  /** When its health became what it is; 0 = unknown. */
+  /** When its health last changed; 0 = unknown. */
   readonly since: number;
-  /** The type of the condition that its health rests on. */
+  /** The type of the condition that decided the health. */
   readonly at?: string;
-  /** What the condition behind `failed` or `progressing` says. */
+  /** The message of the condition behind `failed` or `progressing`. */
   readonly why?: string;
-  /** Its member has been told to follow it as it is; only of rows that are bound. */
+  /** The work generator may write its current content to the member; only for bound rows. */
   readonly released?: boolean;
   readonly reachable: boolean;
-  /** Of one that is not reachable, if it is known. */
+  /** Since when it is unreachable, if known. */
   readonly silentSince?: number;
   readonly labels: Labels;
-  /** Placed objects were changed on the member. */
+  /** Placed objects have drifted on the member. */
   readonly drifted?: true;
-  /** Its MemberCluster is paused: partitioned rollouts leave it as it is. */
+  /** Its MemberCluster is paused: partitioned rollouts do not change it. */
   readonly paused?: true;
-  /** It began a batch of first copies: the uids of the other bindings in it. */
+  /** It started a batch of first copies: the uids of the other bindings in it. */
   readonly batch?: readonly string[];
 }
 
 export interface Plan<State> {
-  /** Rows that get the wanted revision now, in order. */
+  /** Rows that get the desired revision now, in rollout order. */
   readonly move: readonly string[];
   readonly remove: readonly string[];
-  /** By row: what holds it. A row that is where it should be and well has none. */
+  /** The hold of each row. A row that is up to date and healthy has none. */
   readonly holds: Readonly<Record<string, Hold>>;
-  /** Moves that must be recorded: the first one moves before all others and names the rest, of which some may move later. */
+  /**
+   * A batch that must be recorded: its first row moves before all others and names the rest, some of which may move
+   * later.
+   */
   readonly batch?: readonly string[];
   readonly state: State;
   readonly wakeAt?: number;
@@ -75,6 +78,9 @@ export type Planner<Limits, State, P extends Plan<State> = Plan<State>> = (input
   readonly now: number;
 }) => P;
 
-/** Content that differs from the desired state. The apply strategy reaches every cluster at once and makes no row outdated. */
+/**
+ * The content differs from the desired state. A change of the apply strategy does not count: it is sent to every
+ * cluster at once.
+ */
 export const isOutdated = ({ has, wants }: Row): boolean =>
   has === undefined || has.snapshot !== wants.snapshot || has.overrides !== wants.overrides;

@@ -1,4 +1,4 @@
-// The traces of spec 04 §9, row by row. Where our plan differs from KubeFleet's, the row says by which decision.
+// The traces of spec 04 §9, row by row. If our plan differs from KubeFleet's, the row names the decision behind it.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Hold } from '../../api/hold.ts';
@@ -11,8 +11,9 @@ const NEW = { snapshot: 'v2', overrides: '', strategy: '' };
 const OLD = { ...NEW, snapshot: 'v1' };
 
 /**
- * Bindings as the spec writes them: `B ro c1 c2; S c3`. State B, S or U; then, if any, flags: r ready, p in progress, s starting, f failed, o outdated,
- * d deleting, D a report was made; then clusters. `c1-old` is a predecessor on cluster c1.
+ * Bindings in the notation of the spec: `B ro c1 c2; S c3`. State B, S or U; then optional flags: r ready, p in
+ * progress, s starting, f failed, o outdated, d deleting, D diff reported; then clusters. `c1-old` is a predecessor on
+ * cluster c1.
  */
 function bindings(text: string): readonly Row[] {
   return text
@@ -56,7 +57,7 @@ interface Limits {
   readonly mu?: number | string;
   readonly ms?: number | string;
   readonly period?: number;
-  /** What the scheduler says that it has found, and no more; true = all that are picked. */
+  /** The clusters that the scheduler found, if it cannot find more; true = all picked ones. */
   readonly found?: true | string;
 }
 
@@ -77,7 +78,10 @@ const planOf = (of: string | readonly Row[], limits: Limits, now = NOW) => {
 interface Trace extends Limits {
   readonly it: string;
   readonly of: string;
-  /** T/maxUnavailable/maxSurge/minAvailable ready/canBeUnavailable/canBeReady maxRemove/maxAdd, as far as the spec gives them. */
+  /**
+   * T/maxUnavailable/maxSurge/minAvailable ready/canBeUnavailable/canBeReady maxRemove/maxAdd, as far as the spec gives
+   * them.
+   */
   readonly figures?: string;
   readonly move?: string;
   readonly remove?: string;
@@ -146,7 +150,7 @@ const traces: readonly Trace[] = [
     move: 'c1 c2 c3',
     stale: 'c4 c5',
   },
-  // Differs from KubeFleet (K1): there nothing moves, for ever.
+  // Differs from KubeFleet (K1): there nothing ever moves.
   {
     it: 'T7 maxUnavailable 0 in place',
     of: 'B ro c1 c2 c3 c4 c5',
@@ -161,7 +165,7 @@ const traces: readonly Trace[] = [
 
   { it: 'T8 1', of: 'U r c1 c2 c3; S c4 c5 c6', ...MOVE, figures: '3/0/1/3 3/0/3 0/1', move: 'c4', stale: 'c5 c6' },
   { it: 'T8 2', of: 'U r c1 c2 c3; B p c4; S c5 c6', ...MOVE, figures: '3/0/1/3 3/0/4 0/0', stale: 'c5 c6' },
-  // Differs from KubeFleet (DB-5): there what is not available yet has failed, and one more surges.
+  // Differs from KubeFleet (DB-5): there a cluster that is not available yet has failed, and one more surges.
   { it: 'T8 2′ c4 starts', of: 'U r c1 c2 c3; B s c4; S c5 c6', ...MOVE, figures: '3/0/1/3 3/0/4 0/0', stale: 'c5 c6' },
   {
     it: 'T8 2′ c4 failed',
@@ -284,7 +288,7 @@ const traces: readonly Trace[] = [
     remove: 'c2',
     stale: 'c3 c4',
   },
-  // Not DB-3: what is only under way may serve (ADR 7), so it stays until others do.
+  // Not DB-3: a cluster in progress may still serve (ADR 7), so it stays until others are available.
   {
     it: 'T15 4',
     of: 'U pd c1; U p c2; S c3 c4',
@@ -345,10 +349,11 @@ const traces: readonly Trace[] = [
     move: 'c2',
     stale: 'c3',
   },
-  // Differs from KubeFleet (DB-7): there c2 waits too, for c1's clean-up.
+  // Differs from KubeFleet (DB-7): there c2 also waits for the clean-up of c1.
   { it: 'T19 re-picked', of: 'U d c1-old; S c1; B ro c2', n: 2, mu: 2, move: 'c2', stale: 'c1' },
 
-  // Differs from KubeFleet: there the four that are too many count as spare, and c2 to c5 get what does not work on c1.
+  // Differs from KubeFleet: there the four surplus clusters count as spare, and c2 to c5 get the revision that fails on
+  // c1.
   {
     it: 'fewer are asked for, and the scheduler has not said which',
     of: 'B s c1; B ro c2 c3 c4 c5 c6',
@@ -661,17 +666,20 @@ describe('any rolling update', () => {
     );
   });
 
-  /** Rows and what is really on the clusters: a copy can be up while nobody has said so of the binding's present generation. */
+  /**
+   * Rows and the real state of the clusters: a copy can be available before a condition of the present generation
+   * reports it.
+   */
   interface Fleet {
     readonly rows: readonly Row[];
     readonly up: ReadonlySet<string>;
   }
 
-  /** What the API server, the scheduler and the members do after a plan: some of it, in time. */
+  /** What the API server, the scheduler and the members do after a plan: a random part of it. */
   function after({ rows, up }: Fleet, plan: ReturnType<typeof planOf>, roll: (sides: number) => number): Fleet {
     const stillUp = new Set(up);
     const next = rows.flatMap((each): readonly Row[] => {
-      const isDead = roll(3) === 0; // the hub died before this write
+      const isDead = roll(3) === 0; // the hub crashed before this write
       if (plan.remove.includes(each.key) && !isDead) {
         stillUp.delete(each.key);
         return [{ ...each, deleting: true, health: 'unknown' }];
@@ -690,7 +698,7 @@ describe('any rolling update', () => {
     return { rows: next, up: stillUp };
   }
 
-  /** The scheduler prefers another cluster to one of them: a new generation, of which nobody has said anything yet. */
+  /** The scheduler replaces one of the clusters: a new generation without any condition yet. */
   function moved(rows: readonly Row[], at: number, successor: string): readonly Row[] {
     const given = rows[at];
     if (given?.state !== 'bound' || given.deleting) return rows;

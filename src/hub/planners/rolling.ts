@@ -1,6 +1,7 @@
-// Rolling update: which bindings may move to the newest snapshot now, and which may go.
-// Guarantees: because of us, never more than `maxUnavailable` clusters lack an available copy (one at a time where that is 0 and content
-// changes in place), and never more than `maxSurge` clusters beyond the target have one. What is already unavailable may always be fixed.
+// Rolling update: which bindings may move to the newest snapshot now, and which may be removed. Guarantees: the rollout
+// never makes more than `maxUnavailable` clusters unavailable (one at a time if it is 0 and content changes in place),
+// and never has copies on more than `maxSurge` clusters beyond the target. A cluster that is already unavailable may
+// always be updated.
 import type { Hold } from '../../api/hold.ts';
 import { MAX_DECISIONS } from '../../api/policy-snapshot.ts';
 import { countRoundedUp, type IntOrPercent } from '../../base/int-or-percent.ts';
@@ -14,13 +15,13 @@ export interface RollingLimits {
   readonly unavailablePeriodMs: number;
   /** How many clusters the policy asks for; undefined = as many as were picked. */
   readonly target: number | undefined;
-  /** The scheduler has said that it can find these clusters and no more; undefined = it has not. */
+  /** The clusters that the scheduler found, if it reported that it cannot find more; else undefined. */
   readonly foundOnly?: readonly string[] | undefined;
-  /** The binding kind, for what names a binding. */
+  /** The kind of the bindings, for references to them. */
   readonly binding: { readonly group: string; readonly kind: string };
 }
 
-/** The arithmetic of one plan, for messages and tests. */
+/** The figures of one plan, for messages and tests. */
 export interface Figures {
   readonly target: number;
   readonly maxUnavailable: number;
@@ -37,7 +38,7 @@ export interface RollingPlan extends Plan<undefined> {
   readonly figures: Figures;
   /** Rows that should move and may not yet. */
   readonly stale: readonly string[];
-  /** Rows that carry the newest content. */
+  /** Rows that have the newest content. */
   readonly upToDate: readonly string[];
 }
 
@@ -56,8 +57,9 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   const picked = scheduled.length + bound.length;
   const target = limits.target ?? picked;
   const isExhausted = limits.foundOnly !== undefined && isWordOf(limits.foundOnly, [...scheduled, ...bound]);
-  // Differs from KubeFleet: where the policy asks for fewer and the scheduler has not said yet which are to stay, all of them count. Those too many
-  // are not spare: they may be the only ones that still work, and what waits behind the budget would go to all of them at once.
+  // Differs from KubeFleet: if the policy asks for fewer clusters and the scheduler has not yet decided which ones
+  // stay, all of them count. The surplus is not spare budget: those clusters may be the only ones that still work, and
+  // every waiting update would be released at once.
   const staying = [...scheduled, ...bound].filter(({ deleting }) => !deleting).length;
   const within = Math.max(isExhausted ? Math.min(target, picked) : target, staying);
   const maxUnavailable = countRoundedUp(limits.maxUnavailable, within);
@@ -79,16 +81,18 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   const outdated = live.filter(isOutdated);
   const [held, free] = split(outdated, (row) => row.held !== undefined);
   const [broken, toUpdate] = split(free, ({ health }) => health === 'failed' || health === 'starting');
-  // Differs from KubeFleet: taking away what is known not to work costs nothing. Of a binding that was just unscheduled, or is being applied
-  // again, nothing is known: most likely it works. It counts as no available cluster, so it is removed as soon as the others suffice without it.
+  // Differs from KubeFleet: removing a copy that is known to be down uses no budget. The state of a binding that was
+  // just unscheduled or is being applied is unknown and it probably works; it does not count as available, and is
+  // removed once the others suffice without it.
   const [down, serving] = split(leaving, isDown);
   const [costly, unsure] = split(serving, isReady);
   const removing = costly.slice(0, Math.max(0, figures.maxRemove));
   const spare = figures.maxRemove >= 0 ? unsure : [];
-  // A limit of 0 is for moves; content that changes in place still takes one cluster at a time, or it would never change.
+  // maxUnavailable 0 applies to moves between clusters; content that changes in place still takes one cluster at a
+  // time, or it would never change.
   const forUpdates = figures.maxRemove + (maxUnavailable === 0 && within > 0 ? 1 : 0) - removing.length;
   const updating = toUpdate.slice(0, Math.max(0, forUpdates));
-  // Differs from KubeFleet: a cluster whose predecessor is still being deleted waits alone.
+  // Differs from KubeFleet: a cluster whose predecessor is still being deleted does not block the others.
   const predecessors = new Map(rows.filter(({ deleting }) => deleting).map((row) => [row.cluster, row]));
   const [blocked, unblocked] = split(
     scheduled.filter(({ deleting }) => !deleting),
@@ -120,7 +124,7 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
     if (hold !== undefined) holds[row.key] = hold;
   }
   const hasWork = outdated.length > 0 || scheduled.length > 0 || leaving.length > 0;
-  // What is being removed blocks nothing any more, but as long as it exists a user wonders.
+  // A row that is being removed does not keep the rollout from being done, but gets a hold as long as it exists.
   const done = !hasWork && Object.keys(holds).length === 0;
   const awaited = new Set(blocked.map(({ cluster }) => cluster));
   for (const row of rows) if (row.deleting && !awaited.has(row.cluster)) holds[row.key] = gates.removal(row);
@@ -138,10 +142,12 @@ export const rolling: Planner<RollingLimits, undefined, RollingPlan> = ({ rows, 
   };
 };
 
-/** Conditions about writing a Work: if one is False, the member still runs the content of the Work before it. */
+/**
+ * Conditions from before the Work is written: if one is False, the member still runs the content of the previous Work.
+ */
 const BEFORE_DELIVERY: readonly string[] = ['Overridden', 'WorkSynchronized'];
 
-/** The member reported that it does not work. Content that is still being applied may well serve, see ADR 7. */
+/** The member reported that its copy does not work. Content that is still being applied may serve, see ADR 7. */
 const isDown = ({ health, at = '' }: Row): boolean =>
   (health === 'failed' && !BEFORE_DELIVERY.includes(at)) || health === 'starting' || health === 'diff-failed';
 
@@ -150,7 +156,7 @@ function readyOf(row: Row, limits: RollingLimits, now: number): boolean {
   return row.health === 'untracked' && readyAt(row, limits) < now;
 }
 
-/** The only thing that time alone brings about: the end of an untracked cluster's period. */
+/** The only change that time alone brings: the end of the period of an untracked cluster. */
 function waiting(present: readonly Row[], limits: RollingLimits, now: number): number | undefined {
   const ends = present
     .filter((row) => row.health === 'untracked' && !readyOf(row, limits, now))
@@ -166,8 +172,9 @@ function split<T>(items: readonly T[], fits: (item: T) => boolean): readonly [re
 }
 
 /**
- * What the scheduler said last is about those that are picked now. Else it is old, and it may well find more: clusters that it counts on must not
- * be taken away on its former word. A word of as many as it can name at most may leave some out.
+ * Whether the scheduler's result covers the clusters that are picked now. An older result may be wrong: the scheduler
+ * may find more clusters and count on those that would be removed. A result with the maximum number of names may be
+ * truncated, so it counts as complete.
  */
 function isWordOf(named: readonly string[], picked: readonly Row[]): boolean {
   const names = new Set(named);

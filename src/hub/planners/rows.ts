@@ -1,4 +1,4 @@
-// Bindings as planners see them.
+// The rows that planners work on, from bindings.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { annotations } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
@@ -24,15 +24,15 @@ import type { Row } from './planner.ts';
 
 export interface MemberFacts {
   readonly reachable: boolean;
-  /** Since when the hub does not hear it. */
+  /** Since when it is unreachable. */
   readonly silentSince?: number;
-  /** It is being deleted: what runs there keeps running, and no binding decides about it any more. */
+  /** Its MemberCluster is being deleted: its workloads keep running, and bindings do not control them any more. */
   readonly leaving?: true;
   readonly labels: Labels;
   readonly paused?: true;
 }
 
-/** The same for the same member, so that callers can recognize what they have evaluated before. */
+/** Returns the same object for the same member, so that callers can cache by identity. */
 export function memberFactsOf(member: MemberCluster): MemberFacts {
   let facts = ofMembers.get(member);
   if (facts === undefined) {
@@ -63,11 +63,12 @@ export interface RowsInput {
 const STATES = { Scheduled: 'scheduled', Bound: 'bound', Unscheduled: 'unscheduled' } as const;
 
 /**
- * A member that is gone never reports again, and one that is being deleted keeps what runs there: removing a binding that was given up costs nothing.
+ * The MemberCluster is deleted and never reports again, or is being deleted and keeps its workloads: removing an
+ * unscheduled binding uses no budget.
  */
 const LOST: Judgement = { health: 'failed', since: 0, why: 'its MemberCluster does not exist or is being deleted' };
 
-/** Ordered by name, which is the order of clusters. */
+/** Sorted by name, which is also the order of clusters. */
 export function rowsOf({ bindings, source, orders, member }: RowsInput): readonly Row[] {
   return bindings
     .map((binding) => {
@@ -83,7 +84,10 @@ interface Around {
   readonly facts: MemberFacts | undefined;
 }
 
-/** Bindings are immutable, and a rollout over many looks at all of them again whenever one changes. */
+/**
+ * Cached by identity: bindings are immutable, and a rollout over many of them evaluates all of them whenever one
+ * changes.
+ */
 function rowOf(binding: HubBinding, around: Around): Row {
   const { source, order, facts } = around;
   const known = knownRows.get(binding);
@@ -123,5 +127,5 @@ const isSameOrder = (a: Order | Undecided, b: Order | Undecided): boolean => {
 const isSameRevision = (a: Revision, b: Revision): boolean =>
   a.snapshot === b.snapshot && a.overrides === b.overrides && a.strategy === b.strategy;
 
-/** The cause is unknown. */
+/** The desired state is unknown. */
 const NOTHING: Revision = { snapshot: '', overrides: '', strategy: '' };

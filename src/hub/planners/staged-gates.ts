@@ -1,6 +1,6 @@
-// The gates of a run: a person is asked, or time passes. Guarantee: no approval is requested or accepted before the record says that its turn
-// has come; a wait counts from when the last cluster was seen to be done, and not from before any of them became available; it is never
-// shorter than asked for.
+// The gates of a run: an approval or a wait. Guarantees: no approval is requested or accepted before the status records
+// that its turn has come. A wait starts when the last cluster was seen to be done, never before any of them became
+// available, and is never shorter than configured.
 import type { Stage, StageTask } from '../../api/staged-update-strategy.ts';
 import { parseDuration } from '../../base/duration.ts';
 import type { Row } from './planner.ts';
@@ -16,7 +16,7 @@ interface At {
   readonly mayAct: boolean;
 }
 
-/** Whether it is open. */
+/** Whether the gate is approved. */
 export function isApproved(pass: Pass, task: TaskTree, { stage, when, mayAct }: At): boolean {
   const { limits, tell, say, found } = pass;
   if (isTrue(task, 'ApprovalRequestApproved')) return true;
@@ -45,7 +45,7 @@ export function isApproved(pass: Pass, task: TaskTree, { stage, when, mayAct }: 
   return false;
 }
 
-/** NaN = there is no sensible time. */
+/** NaN = the duration is invalid. */
 export const waitMs = ({ waitTime = '' }: Pick<StageTask, 'waitTime'>): number => parseDuration(waitTime) ?? Number.NaN;
 
 interface After {
@@ -59,7 +59,8 @@ export function hasElapsed(pass: Pass, task: TaskTree, { stage, spec }: After): 
   if (isTrue(task, 'WaitTimeElapsed')) return true;
   const wait = spec?.afterStageTasks?.find(({ type }) => type === 'TimedWait');
   const since = Math.max(sinceOf(stage, 'Progressing'), lastAvailable(pass, stage));
-  // Times are stored in whole seconds, cut off: to the end of the second, so that no gate opens early.
+  // The API stores times in whole seconds, rounded down: wait until the end of the second, so that the gate never opens
+  // early.
   const until = since + waitMs(wait ?? {}) + 999;
   if (hasCome(pass, until)) {
     const words = `${wait?.waitTime} have passed since the last cluster`;
@@ -71,15 +72,16 @@ export function hasElapsed(pass: Pass, task: TaskTree, { stage, spec }: After): 
 }
 
 /**
- * The newest change of Available among the clusters of the stage. The run's own status can be edited, so the wait does not rely on it alone.
- * Differs from KubeFleet: there a wait counts from the status, also when a cluster has become unavailable and available again since.
+ * The latest transition of Available among the clusters of the stage. The status of the run can be edited, so the wait
+ * does not rely on it alone. Differs from KubeFleet: there the wait is counted from the status, even if a cluster has
+ * since become unavailable and available again.
  */
 function lastAvailable({ updates }: Pass, { clusters }: StageTree): number {
   const rows = clusters.flatMap(({ clusterName }) => updates.get(clusterName) ?? []);
   return Math.max(0, ...rows.filter((row) => hasWanted(row) && reportsAvailable(row)).map((row) => row.since));
 }
 
-/** Its health, and the time of it, are those of the condition Available. */
+/** Its health and the time of it come from the condition Available. */
 const reportsAvailable = (row: Row): boolean => isDone(row) || row.health === 'starting';
 
 /** The run waits before or after this stage. */

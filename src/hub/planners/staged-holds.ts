@@ -1,4 +1,4 @@
-// What a run says of those that wait, and of what it waits for itself: holds, and the sentences of its conditions. Changes nothing.
+// The holds of a run and of its clusters, and the messages of its conditions. Changes nothing.
 import { type Hold, rivalSentence } from '../../api/hold.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import type { ObjectRef } from '../../api/object.ts';
@@ -12,7 +12,7 @@ const MAX_NAMED = 3;
 export const named = (clusters: readonly string[]): string =>
   `${clusters.slice(0, MAX_NAMED).join(', ')}${clusters.length > MAX_NAMED ? ', ...' : ''}`;
 
-/** It has been given what it should have. */
+/** It has its desired revision, overrides and apply strategy. */
 export const hasWanted = ({ has, wants, state, deleting }: Row): boolean =>
   has?.snapshot === wants.snapshot &&
   has.overrides === wants.overrides &&
@@ -25,7 +25,7 @@ const clusterRef = (name: string): ObjectRef => ({ group: memberCluster.group, k
 export const silence = ({ silentSince }: Row): string =>
   `it is unreachable${silentSince === undefined ? '' : ` since ${kubeTime(silentSince)}`}`;
 
-/** Why a cluster is not done, with the object and the cause where its member told them. */
+/** Why a cluster is not done, with the object and the cause if its member reported them. */
 export function causeOf(row: Row | undefined): string {
   if (row === undefined) return 'no status has been reported for it';
   if (row.state === 'unscheduled')
@@ -42,7 +42,7 @@ export const gateWords = ({ code, on, until, facts }: Hold): string =>
 export const rivalWords = ({ ref: { kind, name }, isStopped }: Rival): string =>
   rivalSentence(`${kind} "${name}"`, isStopped);
 
-/** What a person can do about it. */
+/** The next steps for a person. */
 export const waysPast = ({ isStopped, howToStart }: Rival): readonly string[] => [
   isStopped ? `let it continue (${howToStart})` : 'wait until it has ended',
   'delete it',
@@ -52,19 +52,19 @@ interface Used {
   readonly stage: StageTree;
   readonly underWay: readonly ClusterTree[];
   readonly max: number;
-  /** Of the first that is under way. */
+  /** The row of the first cluster in progress. */
   readonly first: Row | undefined;
 }
 
 export const stagedHolds = (limits: StagedLimits) => ({
-  /** The first of them is the example. */
+  /** The message names the cause of the first row. */
   stuck(clusters: readonly ClusterTree[], first: Row | undefined): string {
     const names = named(clusters.map(({ clusterName }) => `"${clusterName}"`));
     const { kind, name } = limits.placement;
     return `${clusters.length === 1 ? 'cluster' : 'clusters'} ${names} not done after ${formatDuration(limits.stuckAfterMs)}: ${causeOf(first)}; see ${kind} "${name}"`;
   },
 
-  /** Of those that have been given something else than this run gave them, and by whom, if that is the same for all. */
+  /** The clusters that another client changed after this run updated them, and the client if it is the same for all. */
   taken(rows: readonly Row[]): string {
     const names = named(rows.map(({ cluster }) => `"${cluster}"`));
     const [what, whose] =
@@ -130,7 +130,7 @@ export const stagedHolds = (limits: StagedLimits) => ({
     next: `wait for stage "${stage.stageName}"`,
   }),
 
-  /** `hint`: why an approval does not count. */
+  /** `hint`: why an existing approval does not count. */
   approvalMissing(name: string, stage: StageTree, when: Gate['when'], hint: string | undefined): Hold {
     const { namespace } = limits.run;
     return {

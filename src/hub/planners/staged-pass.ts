@@ -1,5 +1,6 @@
-// One pass over a run: what it sees, the tree that it fills in, and what it gathers on the way. The functions of the pass change nothing but
-// these two, and the plan is made of them at the end. A run that has failed on the way acts no more, whatever was gathered before.
+// The state of one pass over a run: its input, the status tree that it fills in, and its findings. The functions of the
+// pass change only the last two, and the plan is built from them at the end. A run that fails during the pass acts no
+// more, whatever was found before.
 import type { Hold } from '../../api/hold.ts';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import type { Planner, Row } from './planner.ts';
@@ -12,15 +13,15 @@ export type StagedInput = Parameters<Planner<StagedLimits, StagedUpdateRunStatus
 export interface Pass {
   readonly limits: StagedLimits;
   readonly now: number;
-  /** The run's status as recorded. */
+  /** The status of the run as recorded. */
   readonly state: StagedUpdateRunStatus;
-  /** The same on its way to the next one. */
+  /** A copy of the status, which this pass updates. */
   readonly tree: RunTree;
-  /** Those of the tree, without the last one. */
+  /** The stages of the tree, without the deletion stage. */
   readonly stages: readonly StageTree[];
-  /** By cluster: picked. */
+  /** The picked rows, by cluster. */
   readonly updates: ReadonlyMap<string, Row>;
-  /** By cluster: given up. */
+  /** The unscheduled rows, by cluster. */
   readonly removals: ReadonlyMap<string, readonly Row[]>;
   readonly tell: Teller;
   readonly say: ReturnType<typeof stagedHolds>;
@@ -94,7 +95,7 @@ export function planOf({ tree, found }: Pass): StagedPlan {
   };
 }
 
-// ---- what is seen, and when to look again
+// ---- reading rows, and when to run again
 
 export const isDone = ({ health }: Row): boolean =>
   health === 'available' || health === 'untracked' || health === 'diffed';
@@ -102,14 +103,14 @@ export const isDone = ({ health }: Row): boolean =>
 export const rowOf = ({ updates, removals }: Pass, cluster: ClusterTree | undefined): Row | undefined =>
   cluster && (updates.get(cluster.clusterName) ?? removals.get(cluster.clusterName)?.[0]);
 
-/** The Freeze that holds a cluster; the run is looked at again when it ends. */
+/** The Freeze that covers a cluster; the run is requeued when the Freeze ends. */
 export function frozenBy({ limits, found }: Pass, { cluster, labels }: Row): Hold | undefined {
   const hold = limits.frozen?.by(cluster, labels);
   if (hold !== undefined && limits.frozen?.wakeAt !== undefined) found.wakes.push(limits.frozen.wakeAt);
   return hold;
 }
 
-/** Whether that moment has come; if not, the run is looked at again then. */
+/** Whether that time has come; if not, the run is requeued then. */
 export function hasCome({ now, found }: Pass, moment: number): boolean {
   if (moment > now) found.wakes.push(moment);
   return now >= moment;

@@ -1,4 +1,4 @@
-// What the staged planner is given besides rows, and what it says: limits, gates and the plan of a run.
+// The input of the staged planner besides rows, and its output: limits, gates and the plan of a run.
 import type { Hold } from '../../api/hold.ts';
 import type { ObjectRef } from '../../api/object.ts';
 import type { RunState, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
@@ -6,17 +6,17 @@ import type { StagedUpdateStrategySpec } from '../../api/staged-update-strategy.
 import type { Frozen } from '../freezes/frozen.ts';
 import type { Plan } from './planner.ts';
 
-/** How a gate that asks a person is. */
+/** The state of an approval gate. */
 export type Approval =
   | { readonly state: 'absent' }
-  /** There, and not approved; `hint` = why an approval does not count. */
+  /** The request exists and is not approved; `hint` = why an approval does not count. */
   | { readonly state: 'open'; readonly hint?: string }
-  /** Approved, and not accepted yet. */
+  /** Approved, but not accepted yet. */
   | { readonly state: 'approved' }
   | { readonly state: 'accepted' }
-  /** Of an earlier run of the same name, or made by hand: it must go first. */
+  /** From an earlier run of the same name, or created by hand: it must be deleted first. */
   | { readonly state: 'stale'; readonly hint: string; readonly isDeleting: boolean }
-  /** It has the name, and is about something else. */
+  /** The name is taken by a request for something else. */
   | { readonly state: 'foreign' };
 
 export interface StagedLimits {
@@ -24,24 +24,27 @@ export interface StagedLimits {
   readonly state: RunState;
   readonly generation: number | undefined;
   readonly stuckAfterMs: number;
-  /** How long the run waits for an unreachable cluster; undefined = without end. */
+  /** How long the run waits for an unreachable cluster; undefined = forever. */
   readonly unreachableAfterMs?: number;
-  /** Why a recorded cluster is no target any more; undefined = it is one. */
+  /** Why a recorded cluster is no target any more; undefined = it still is. */
   left(cluster: string): string | undefined;
-  /** Clusters that a Freeze covers: the run starts and removes nothing there. */
+  /** Clusters that a Freeze covers: the run does not start or remove anything there. */
   readonly frozen?: Frozen;
-  /** Whether a row has had the revision because of this run, also if that is not recorded yet; absent = as far as the state tells. */
+  /**
+   * Whether this run already gave the row its revision, even if the status does not record it yet; absent = use only
+   * the status.
+   */
   wasGiven?(row: string): boolean;
-  /** Another run that is about this snapshot, in words; undefined = none is known. */
+  /** Describes another run that rolls out this snapshot; undefined = none is known. */
   bringerOf?(snapshot: string): string | undefined;
   approval(name: string, stage: string): Approval;
-  /** Another run that keeps this one from beginning. */
+  /** Another run that must end before this one may start. */
   readonly rival?: Rival;
   readonly run: ObjectRef;
   readonly placement: ObjectRef;
   readonly approvalRequest: { readonly group: string; readonly kind: string };
   readonly binding: { readonly group: string; readonly kind: string };
-  /** The command that starts it, or lets it go on. */
+  /** The command that starts or resumes the run. */
   readonly howToStart: string;
 }
 
@@ -49,7 +52,7 @@ export interface Rival {
   readonly ref: ObjectRef;
   /** It does not end by itself. */
   readonly isStopped: boolean;
-  /** The command that lets it go on. */
+  /** The command that resumes it. */
   readonly howToStart: string;
 }
 
@@ -60,17 +63,17 @@ export interface Gate {
 }
 
 export interface StagedPlan extends Plan<StagedUpdateRunStatus> {
-  /** Rows that have what they should have, and whose members are still to be told. */
+  /** Rows that have their desired state but are not released to the work generator yet. */
   readonly release: readonly string[];
-  /** Approvals to ask for. */
+  /** Approvals to request. */
   readonly ask: readonly Gate[];
-  /** Requests to delete, so that they can be requested again. */
+  /** Approval requests to delete, so that they can be created again. */
   readonly discard: readonly string[];
   /** Approvals to accept. */
   readonly accept: readonly string[];
   /** What the run as a whole waits for. */
   readonly gates: readonly Hold[];
-  /** Why it has failed, and the rows and approval requests that this rests on. */
+  /** Why the run has failed, and the rows and approval requests that prove it. */
   readonly failure?: {
     readonly blame: 'user' | 'internal';
     readonly message: string;

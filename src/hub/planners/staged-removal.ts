@@ -1,5 +1,5 @@
-// The last stage of a run: clusters that were given up lose what they have, all at once. Guarantee: nothing is removed before all other stages are
-// done and stand recorded so; a cluster is done when nothing of it is left.
+// The deletion stage of a run: all unscheduled clusters lose the placement at once. Guarantee: nothing is removed
+// before all other stages are done and recorded as done; a cluster is done once nothing of the placement is left on it.
 import type { Hold } from '../../api/hold.ts';
 import { silence } from './staged-holds.ts';
 import { frozenBy, isGivenUp, type Pass } from './staged-pass.ts';
@@ -37,9 +37,9 @@ export function removeLast(pass: Pass): void {
 }
 
 interface Clearing {
-  /** Those that are not gone yet. */
+  /** Clusters that still have a binding. */
   readonly left: readonly ClusterTree[];
-  /** Of those, the holds of the ones that a Freeze keeps. */
+  /** The holds of those clusters that are frozen. */
   readonly frozen: readonly Hold[];
 }
 

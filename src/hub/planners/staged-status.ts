@@ -1,4 +1,4 @@
-// What a pass says of the run, its stages and its clusters in its tree: how they end, and how far they are.
+// Writes the results of a pass into the status tree: how the run, its stages and its clusters progress and end.
 import { type Hold, sentenceOf } from '../../api/hold.ts';
 import { CLIENT_ERROR_MARKER, DELETION_STAGE } from '../../api/names.ts';
 import type { Row } from './planner.ts';
@@ -8,7 +8,7 @@ import { type ClusterTree, failureCauseOf, isTrue, type StageTree, skippedIn, ty
 
 // ---- clusters
 
-/** What becomes of a cluster. */
+/** The conditions of a cluster that is updated. */
 export const marks = (tell: Teller) => ({
   started(cluster: ClusterTree): void {
     tell.cluster(cluster, 'Started', 'True', 'ClusterUpdatingStarted', 'the cluster is being updated to the revision');
@@ -25,7 +25,7 @@ export const marks = (tell: Teller) => ({
   },
 });
 
-/** The same of a cluster that the placement no longer picks: the run takes the placement away from it. */
+/** The conditions of a cluster that the placement no longer picks: the run removes the placement from it. */
 export const removalMarks = (tell: Teller) => ({
   started(cluster: ClusterTree): void {
     const words = 'the cluster is being removed from the placement';
@@ -45,16 +45,16 @@ export const removalMarks = (tell: Teller) => ({
   skip: marks(tell).skip,
 });
 
-/** The deletion stage has a name that only programs need. */
+/** The name of the deletion stage is meant for programs only. */
 export const inWords = ({ stageName }: StageTree): string =>
   stageName === DELETION_STAGE ? 'removal' : `stage "${stageName}"`;
 
-// ---- how it ends
+// ---- how a run ends
 
 interface Failure {
   readonly blame: 'user' | 'internal';
   readonly message: string;
-  /** What this rests on. */
+  /** The rows that prove the failure. */
   readonly rows?: readonly Row[];
   readonly requests?: readonly string[];
 }
@@ -80,7 +80,7 @@ export function succeed({ tree, tell, found }: Pass): void {
   found.isOver = true;
 }
 
-/** `why`: a stage without clusters has nothing to succeed with. */
+/** `why`: a stage without clusters is `empty`. */
 export function finish({ tell }: Pass, stage: StageTree, why: 'succeeded' | 'empty' = 'succeeded'): void {
   const isRemoval = stage.stageName === DELETION_STAGE;
   const [reason, words] =
@@ -98,7 +98,7 @@ const removalDone = ({ clusters }: StageTree): string =>
     ? 'no cluster needs to be removed'
     : 'clusters that the placement no longer picks have been removed';
 
-// ---- how far it is
+// ---- how a run progresses
 
 /** `underWay`: clusters of the stage. */
 export function progress(pass: Pass, stage: StageTree, underWay: readonly ClusterTree[]): void {
@@ -115,7 +115,7 @@ export function progress(pass: Pass, stage: StageTree, underWay: readonly Cluste
   tell.run(tree, 'Progressing', 'True', 'UpdateRunProgressing', words);
 }
 
-/** All that is left of the stage is frozen. */
+/** All remaining clusters of the stage are frozen. */
 export function waitForThaw({ tree, tell, limits, found }: Pass, stage: StageTree, frozen: readonly Hold[]): void {
   const [first] = frozen;
   if (first === undefined) return;
@@ -123,7 +123,7 @@ export function waitForThaw({ tree, tell, limits, found }: Pass, stage: StageTre
   tell.run(tree, 'Progressing', 'False', 'UpdateRunWaiting', `${inWords(stage)}: ${sentenceOf(first)}`);
 }
 
-/** Those of later stages wait for this one. */
+/** Clusters of later stages wait for this one. */
 export function holdLater({ stages, updates, say, found }: Pass, stage: StageTree): void {
   for (const later of stages.slice(stages.indexOf(stage) + 1)) {
     for (const { clusterName } of later.clusters) {

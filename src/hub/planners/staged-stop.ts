@@ -1,7 +1,8 @@
-// A run that is to stop: it starts nothing, watches what is under way, and says when that is done. Gates stay as they are.
+// A run with state Stop: it starts nothing, watches the clusters in progress, and reports when they are done. Gates
+// keep their state.
 //
-// Differs from KubeFleet: there a run with stuck clusters, or with clusters to remove, never says that it has stopped; and each look at a
-// stopped run moves the times that its waits count from.
+// Differs from KubeFleet: there a run with stuck clusters, or with clusters to remove, never reports that it has
+// stopped; and each reconcile of a stopped run resets the times from which its waits are counted.
 import { causeOf, named } from './staged-holds.ts';
 import { isStuck, type Pass, rowOf } from './staged-pass.ts';
 import { clearing } from './staged-removal.ts';
@@ -25,7 +26,8 @@ export function stop(pass: Pass): void {
     succeed(pass);
     return;
   }
-  // One that was stuck, or not seen, when it was said to have stopped: the wait after the stage counts from now.
+  // A cluster became done after the run was reported as stopped (it was stuck, or not seen): the wait after the stage
+  // is counted from now.
   if (doneIn(stage) > before && isFalse(stage, 'Progressing'))
     tell.stage(stage, 'Progressing', 'Unknown', 'StageUpdatingStopping', 'a cluster is done');
   const stuck = inFlight.filter((cluster) => isStuck(pass, cluster));

@@ -1,6 +1,6 @@
-// The status of a run is a tree of stages, clusters and gates, each with conditions. Guarantees: a condition's time moves only when its status
-// does, and every condition speaks of the generation that the tree was last looked at with, so that flipping the state of a run makes nothing
-// look stale.
+// The status of a run as a tree of stages, clusters and gates, each with conditions. Guarantees: the time of a
+// condition changes only with its status; every condition has the generation of the last pass, so that changing the
+// state of a run makes no condition look stale.
 import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import {
@@ -22,7 +22,7 @@ import {
 import { kubeTime } from '../../base/clock.ts';
 import { type Mutable, mutableCopy } from '../../base/json.ts';
 
-/** A tree on its way to the next one. */
+/** A mutable copy of the status. */
 export type RunTree = Mutable<StagedUpdateRunStatus>;
 export type StageTree = Mutable<StageStatus>;
 export type ClusterTree = Mutable<StageClusterStatus>;
@@ -35,7 +35,7 @@ interface Told {
 type Status = Condition['status'];
 type Words<Type, Reason> = readonly [type: Type, status: Status, reason: Reason, message: string];
 
-/** Says things in a tree, at one moment and of one generation. */
+/** Sets conditions in a tree, all with one time and one generation. */
 export interface Teller {
   readonly stamp: string;
   run(of: RunTree, ...words: Words<RunCondition, RunReason>): void;
@@ -72,11 +72,11 @@ export const conditionIn = (of: Told | undefined, type: string): Condition | und
 export const isTrue = (of: Told | undefined, type: string): boolean => conditionIn(of, type)?.status === 'True';
 export const isFalse = (of: Told | undefined, type: string): boolean => conditionIn(of, type)?.status === 'False';
 
-/** When a condition became what it is; NaN = it was never said. */
+/** The last transition time of a condition; NaN = it is not set. */
 export const sinceOf = (of: Told | undefined, type: string): number =>
   Date.parse(conditionIn(of, type)?.lastTransitionTime ?? '');
 
-/** A copy to change, all of it speaking of the present generation. */
+/** A mutable copy with all conditions at the present generation. */
 export function treeOf(status: StagedUpdateRunStatus, generation: number | undefined): RunTree {
   const tree = mutableCopy(status) as RunTree;
   if (generation === undefined) return tree;
@@ -90,7 +90,7 @@ function partsOf(tree: RunTree): readonly { conditions?: Mutable<Condition>[] }[
   return [tree, ...stagesIn(tree).flatMap((stage) => [stage, ...stage.clusters, ...tasksOf(stage)])];
 }
 
-/** The clusters that a run went on without. */
+/** The clusters that a run skipped. */
 export const skippedIn = (status: StagedUpdateRunStatus): readonly string[] =>
   stagesIn(status).flatMap(({ clusters }) =>
     clusters

@@ -1,6 +1,7 @@
-// Through the clusters of a stage in their order. Guarantees: never more than `maxConcurrency` are under way, whatever moved them there; one that
-// has been given another revision by another client ends the run; nothing moves in place of one that the run continues without before that is
-// recorded, for it may come back with the revision meanwhile.
+// Walks through the clusters of a stage in order. Guarantees: never more than `maxConcurrency` clusters are in
+// progress, whichever client moved them; if another client changes the revision of a started cluster, the run ends; no
+// cluster moves in place of a skipped one before the skip is recorded, because the skipped one may come back with the
+// new revision.
 import type { Hold } from '../../api/hold.ts';
 import type { Stage } from '../../api/staged-update-strategy.ts';
 import { countAtLeastOne } from '../../base/int-or-percent.ts';
@@ -12,14 +13,14 @@ import { type ClusterTree, isFalse, isTrue, type StageTree } from './staged-tree
 
 interface Walked {
   readonly underWay: readonly ClusterTree[];
-  /** Their turn has come, and a Freeze holds them. */
+  /** The holds of clusters whose turn has come, but which are frozen. */
   readonly frozen: readonly Hold[];
   readonly hasFailed: boolean;
 }
 
 interface Walk {
   readonly spec: Stage | undefined;
-  /** What comes before is done and recorded. */
+  /** The earlier stages are done and recorded as done. */
   readonly mayMove: boolean;
 }
 
@@ -32,7 +33,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
   const frozen: Hold[] = [];
   const move: string[] = [];
   let hasSkipped = false;
-  /** Under way, and not looked at yet. */
+  /** Clusters in progress that the loop has not reached yet. */
   const ahead = new Set(stage.clusters.filter((cluster) => isUnderWay(pass, cluster)));
   const used = (by: readonly ClusterTree[]) => ({
     stage,
@@ -67,7 +68,8 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
       hasSkipped = true;
       continue;
     }
-    // Else two runs that each find the other's revision before they have recorded their own would move it for ever.
+    // A run that lost a cluster to another run must fail: otherwise two runs that change the revision before either has
+    // recorded its own would undo each other forever.
     const wasTaken = !hasWanted(row) && limits.wasGiven?.(row.key) === true;
     if (isTrue(cluster, 'Started') || wasTaken) {
       if (!isThere) {
@@ -82,7 +84,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
         holds[row.key] = say.concurrencyUsed(row, used([...underWay, ...ahead]));
         continue;
       }
-      // What it was given before the freeze is finished; clusters that are not frozen go on.
+      // A cluster that got the revision before the freeze is finished; clusters that are not frozen continue.
       const frost = hasWanted(row) ? undefined : frozenBy(pass, row);
       if (frost !== undefined) {
         frozen.push(frost);
@@ -95,7 +97,7 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
       continue;
     }
     if (isDone(row)) {
-      // Differs from KubeFleet: one that was up to date before its turn takes no slot.
+      // Differs from KubeFleet: a cluster that was up to date before its turn takes no slot.
       succeeded(cluster);
       continue;
     }
@@ -107,13 +109,13 @@ export function walk(pass: Pass, stage: StageTree, { spec, mayMove }: Walk): Wal
 }
 
 interface Watched {
-  /** Those that are not done. */
+  /** Clusters that are not done. */
   readonly inFlight: readonly ClusterTree[];
   /** Another client has changed their desired state. */
   readonly taken: readonly Row[];
 }
 
-/** They are only watched: the run is to stop. */
+/** Watches the clusters of a stopping run without moving any. */
 export function watch(pass: Pass, stage: StageTree, spec: Stage | undefined): Watched {
   const { limits, updates, tell, say } = pass;
   const { started, succeeded, skip } = marks(tell);
@@ -130,7 +132,7 @@ export function watch(pass: Pass, stage: StageTree, spec: Stage | undefined): Wa
     }
     const row = updates.get(clusterName);
     if (!isTrue(cluster, 'Started')) {
-      // It was given the revision, and we died before that was recorded.
+      // The run gave it the revision, but crashed before it recorded that.
       const isOurs = row !== undefined && hasWanted(row) && row.released === true && !isDone(row);
       if (!isOurs || inFlight.length >= max) continue;
       started(cluster);
@@ -139,7 +141,7 @@ export function watch(pass: Pass, stage: StageTree, spec: Stage | undefined): Wa
       fail(pass, stage, { blame: 'internal', message: `cluster "${clusterName}" has no binding any more` });
       return { inFlight: [], taken: [] };
     }
-    // Nothing of ours is under way there. Who lets the run go on learns of it.
+    // This run has nothing in progress there; it fails over this cluster if it is resumed.
     if (!hasWanted(row)) taken.push(row);
     else if (isDone(row)) succeeded(cluster);
     else if (isGivenUp(pass, row)) skip(cluster, silence(row));
@@ -154,7 +156,7 @@ export function watch(pass: Pass, stage: StageTree, spec: Stage | undefined): Wa
 const maxAtOnce = ({ clusters }: StageTree, spec: Stage | undefined): number =>
   countAtLeastOne(spec?.maxConcurrency ?? 1, clusters.length);
 
-/** Another run may have brought it the same revision, in another order. */
+/** Any cluster with the desired state counts: another run may have given it the same revision in another order. */
 function isUnderWay(pass: Pass, cluster: ClusterTree): boolean {
   const { updates, limits } = pass;
   const row = updates.get(cluster.clusterName);

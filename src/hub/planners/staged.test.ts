@@ -1,4 +1,4 @@
-// How a run moves: tables, and what must hold whatever the fleet, the hub and people do.
+// How a run progresses: tables, and properties that hold whatever the fleet, the hub and users do.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
@@ -20,7 +20,7 @@ const stage = (name: string, more: object = {}): Stage =>
 
 interface Fleet {
   readonly stages: readonly Stage[];
-  /** By stage: its clusters. */
+  /** The clusters of each stage. */
   readonly clusters: Readonly<Record<string, readonly string[]>>;
   readonly removals?: readonly string[];
 }
@@ -88,7 +88,7 @@ const limits = (fleet: Fleet, more: Partial<StagedLimits> = {}): StagedLimits =>
   ...more,
 });
 
-/** Plans, and records what was planned, until nothing new is said; what is to be done is left undone. */
+/** Plans and records the status until it does not change any more; the actions are not carried out. */
 function settled(
   fleet: Fleet,
   rows: readonly Row[],
@@ -256,7 +256,7 @@ describe('a run', () => {
       expect(conditionIn(x, 'Succeeded')).toMatchObject({ status: 'False', reason: 'StageUpdatingFailed' });
       expect(plan.move).toEqual([]);
     }
-    // One that it has finished may change as it likes.
+    // A cluster that the run has finished may change freely.
     const done = settled(TWO, [moved('a'), row('b'), row('c'), row('d')]).state;
     expect(
       settled(TWO, [row('a', { health: 'failed' }), row('b'), row('c'), row('d')], {}, done).failure,
@@ -382,7 +382,7 @@ describe('gates', () => {
     const first = staged({ ...now, state: waiting.state });
     expect(first.move).toEqual([]);
     expect(staged({ ...now, state: first.state }).move).toEqual(['web-a']);
-    // Nor is an approval asked for after a stage of which nobody has recorded that it is done.
+    // No approval is requested after a stage before the status records that the stage is done.
     const running = settled(GATED, [moved('a', 'progressing'), row('b')], approvals({ 'r-before-x': ACCEPTED }));
     const done = staged({ ...now, rows: [moved('a'), row('b')], state: running.state });
     expect(done.ask).toEqual([]);
@@ -484,7 +484,7 @@ describe('to stop', () => {
     expect({ move: plan.move, release: plan.release, remove: plan.remove, ask: plan.ask, accept: plan.accept }).toEqual(
       { move: [], release: [], remove: [], ask: [], accept: [] },
     );
-    // To look again changes nothing, not even a time.
+    // Another pass changes nothing, not even a time.
     expect(staged({ rows: after, limits: limits(TWO, STOP), state: plan.state, now: T0 + ms + 5000 }).state).toEqual(
       plan.state,
     );
@@ -562,7 +562,7 @@ describe('the last stage', () => {
     expect(progress(staged({ rows: [moved('a')], limits: limits(fleet), state: third.state, now: T0 }))).toBe(
       'False/UpdateRunSucceeded',
     );
-    // One that was being removed and stands again is a contradiction.
+    // A cluster that was being removed and exists again is a contradiction.
     expect(staged({ rows, limits: limits(fleet), state: third.state, now: T0 }).failure).toMatchObject({
       blame: 'internal',
       rows: ['web-b'],
@@ -619,7 +619,7 @@ const anyFleet = fc
     };
   });
 
-/** 0…99, as often as asked. */
+/** An endless stream of 0…99. */
 const anyDice = fc.infiniteStream(fc.nat(99));
 
 interface World {
@@ -628,11 +628,11 @@ interface World {
   state: StagedUpdateRunStatus;
   now: number;
   wanted: 'Run' | 'Stop';
-  /** Rows that were given the revision and have not worked with it yet. */
+  /** Rows that got the revision and were not available with it yet. */
   fresh: Set<string>;
 }
 
-/** What is done of a plan is a part of it: the hub may die anywhere. */
+/** Carries out only a part of a plan: the hub may crash anywhere. */
 function perform(world: World, plan: StagedPlan, roll: () => number): void {
   const dies = () => roll() < 10;
   for (const key of plan.move) {
@@ -665,14 +665,14 @@ function liveOn(world: World, roll: () => number): void {
   for (const [key, each] of world.rows) {
     if (each.has !== WANTED || !each.released) continue;
     const dice = roll();
-    // Members answer late, fail for a while, and what worked may stop working.
+    // Members answer late, fail for a while, and a copy that worked may stop working.
     const health: Health = dice < 50 ? 'available' : dice < 65 ? 'failed' : dice < 75 ? 'progressing' : each.health;
     if (health === 'available') world.fresh.delete(key);
     world.rows.set(key, { ...each, health });
   }
   for (const [name, { state }] of world.approvals) {
     if (state === 'open' && roll() < 30) world.approvals.set(name, { state: 'approved' });
-    // A person changes their mind before it is accepted.
+    // A user withdraws the approval before it is accepted.
     else if (state === 'approved' && roll() < 20) world.approvals.set(name, { state: 'open' });
   }
 }
@@ -709,7 +709,7 @@ test('never more move than may, no stage begins before its turn, what is stopped
         }),
       );
       for (let round = 0; round < 400 && !isTrue(world.state, 'Succeeded'); round++) {
-        // At the end nobody stops it any more.
+        // In the end the run is not stopped any more.
         world.wanted = round < 200 && roll() < 15 ? 'Stop' : 'Run';
         world.now += 700;
         const { state } = world;
@@ -726,7 +726,7 @@ test('never more move than may, no stage begins before its turn, what is stopped
         if (world.wanted === 'Stop') expect([...plan.move, ...plan.release, ...plan.ask, ...plan.accept]).toEqual([]);
         for (const key of plan.move) {
           const at = fleet.stages.findIndex(({ name }) => name === stageOf.get(key));
-          // By the record, not by what is hoped for.
+          // The order is checked against the recorded status, not against the plan.
           expect(state.stagesStatus?.slice(0, at).every((each) => isTrue(each, 'Succeeded'))).toBe(true);
           const before = state.stagesStatus?.[at]?.beforeStageTaskStatus ?? [];
           expect(before.every((task) => isTrue(task, 'ApprovalRequestApproved'))).toBe(true);

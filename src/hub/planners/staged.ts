@@ -1,9 +1,11 @@
-// Staged update: which clusters of a run move now, which gates are asked, and how far the run is.
-// Guarantees: of a stage never more than `maxConcurrency` clusters are under way; nothing is done for a stage before what comes before it is
-// done and recorded in the run, so that a crash or a change of mind in between opens no gate; a run that is to stop starts nothing.
+// Staged update: which clusters of a run move now, which gates are requested, and how far the run is.
+// Guarantees: never more than `maxConcurrency` clusters of a stage are in progress. Nothing is done for a stage before
+// everything ahead of it is done and recorded in the run, so that neither a crash nor an edit opens a gate. A stopping
+// run starts nothing.
 //
-// The state is the run's own status. The plan fills it in as far as what is seen allows, through any number of stages; only what reaches out
-// (moving a cluster, asking for an approval, removing a binding) waits until the record says that its turn has come.
+// The state is the status of the run itself. The plan fills it in as far as the observed state allows, through any
+// number of stages; actions (moving a cluster, requesting an approval, removing a binding) wait until the recorded
+// status shows that their turn has come.
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import type { Planner } from './planner.ts';
 import { hasElapsed, isApproved, waitAt } from './staged-gates.ts';
@@ -67,7 +69,7 @@ function goThrough(pass: Pass, stage: StageTree, at: number): 'done' | 'held' {
   const mayMove = isReached && (wasBefore === undefined || isTrue(wasBefore, 'ApprovalRequestApproved'));
   const isRecordedDone = was?.clusters.every((each) => isTrue(each, 'Succeeded')) ?? false;
   stage.startTime ??= tell.stamp;
-  // Not of one whose clusters are done: when they were is what its wait counts from.
+  // Not set again for a stage whose clusters are done: its wait is counted from the time of this condition.
   if (!isRecordedDone)
     tell.stage(stage, 'Progressing', 'True', 'StageUpdatingStarted', 'clusters of the stage are under way');
   const { underWay, frozen, hasFailed } = walk(pass, stage, { spec, mayMove });
