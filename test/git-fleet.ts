@@ -13,7 +13,7 @@ import type { GitClient } from '../src/hub/git/repository.ts';
 import { type EitherOptions, gitClient } from '../src/main/git/git-client.ts';
 import { type RenderProgramsOptions, renderPrograms } from '../src/main/git/render-programs.ts';
 import { aFleet, type Fleet } from './fleet.ts';
-import { aGitServer, type GitServer } from './git-server.ts';
+import { aGitServer, type GitServer, type GitServerOptions } from './git-server.ts';
 
 export interface GitFleet {
   readonly fleet: Fleet;
@@ -40,6 +40,7 @@ export interface GitFleetOptions {
   readonly members?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly program?: Partial<EitherOptions>;
   readonly renders?: Partial<RenderProgramsOptions>;
+  readonly server?: GitServerOptions;
   readonly skip?: boolean;
 }
 
@@ -47,7 +48,7 @@ const MEMBERS = { c1: {}, c2: {}, c3: {} };
 
 export function gitScenario(name: string, options: GitFleetOptions, run: (it: GitFleet) => Promise<void>): void {
   test(name, { timeout: patience(60_000), skip: options.skip ?? false }, async () => {
-    await using git = await aGitServer();
+    await using git = await aGitServer(options.server);
     const directory = mkdtempSync(join(tmpdir(), 'git-fleet-'));
     const counted = counting(gitClient({ directory, ...options.program }));
     const renderer = counted.renderer(renderPrograms({ directory, ...options.renders }));

@@ -1,13 +1,18 @@
-// A real Git server on loopback for tests: git http-backend behind node:http, and a working copy to commit with.
+// A real Git server on loopback for tests: git http-backend behind node:http or node:https, and a working copy to commit with.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createAuthority, DAY_MS, issueServerCertificate } from '../src/apiserver/auth/certificates.ts';
+import { systemRandom } from '../src/base/random.ts';
 
 export interface GitServer extends AsyncDisposable {
   readonly url: string;
+  /** PEM: the authority of its certificate, which no machine knows. Undefined = it answers without TLS. */
+  readonly ca: string | undefined;
   /** Requests so far: `GET /repo.git/info/refs`. */
   readonly requests: string[];
   /** Answers to every request from now on: a status, or never. */
@@ -45,7 +50,12 @@ const ENV = {
   GIT_COMMITTER_EMAIL: 'test@example.com',
 };
 
-export async function aGitServer(): Promise<GitServer> {
+export interface GitServerOptions {
+  /** The names and addresses that its certificate is for; without any, it answers without TLS. */
+  readonly tls?: readonly string[];
+}
+
+export async function aGitServer({ tls }: GitServerOptions = {}): Promise<GitServer> {
   const root = mkdtempSync(join(tmpdir(), 'git-server-'));
   const bare = join(root, 'repo.git');
   const work = join(root, 'work');
@@ -66,7 +76,7 @@ export async function aGitServer(): Promise<GitServer> {
   const requests: string[] = [];
   const authorizations: string[] = [];
   let transfers = 0;
-  const server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     requests.push(`${request.method} ${request.url?.split('?')[0]}`);
     if (state.trouble === 'silence') return;
     if (state.trouble !== undefined) return void response.writeHead(state.trouble).end();
@@ -85,11 +95,14 @@ export async function aGitServer(): Promise<GitServer> {
         if (chunk.includes('command=fetch')) transfers++;
       });
     answer(request, response, { root, backend });
-  });
+  };
+  const certificates = tls === undefined ? undefined : certificatesFor(tls);
+  const server = certificates === undefined ? createServer(listener) : createTlsServer(certificates, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return Object.assign(state, {
-    url: `http://127.0.0.1:${port}/repo.git`,
+    url: `http${tls === undefined ? '' : 's'}://127.0.0.1:${port}/repo.git`,
+    ca: certificates?.ca,
     requests,
     authorizations,
     bare,
@@ -118,6 +131,13 @@ export async function aGitServer(): Promise<GitServer> {
       rmSync(root, { recursive: true, force: true });
     },
   });
+}
+
+function certificatesFor(hosts: readonly string[]) {
+  const issuing = { now: Date.now(), random: systemRandom, lifetimeMs: DAY_MS };
+  const authority = createAuthority({ ...issuing, name: 'tests' });
+  const { certificate, privateKey } = issueServerCertificate(authority, { ...issuing, hosts });
+  return { ca: authority.certificate, cert: certificate, key: privateKey };
 }
 
 /** CGI: the request in the environment and on stdin, headers and body on stdout. */

@@ -1,7 +1,21 @@
 // Mistakes that concern several bundles or the repository as a whole: they are named, and what was placed stays. The Git server is a real one.
 import { randomBytes } from 'node:crypto';
 import { describe, expect } from 'vitest';
+import { createAuthority, DAY_MS } from '../../src/apiserver/auth/certificates.ts';
+import { systemRandom } from '../../src/base/random.ts';
 import { configYaml, type GitFleet, gitScenario } from '../git-fleet.ts';
+
+/** About the GitRepo: type, reason and count. */
+const eventsOf = async ({ fleet }: GitFleet): Promise<readonly string[]> => {
+  const { list } = await fleet.hub.call({ verb: 'list', at: fleet.hub.at('events', 'fleet-system') });
+  return (list?.items ?? [])
+    .filter((each) => (each['involvedObject'] as { kind?: string } | undefined)?.kind === 'GitRepo')
+    .map((each) => `${each['type']} ${each['reason']} ${(each['count'] as number | undefined) ?? 1}`)
+    .toSorted();
+};
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const issuedBy = (name: string): string =>
+  createAuthority({ name, now: Date.now(), random: systemRandom, lifetimeMs: DAY_MS }).certificate;
 
 const ONE = { members: { c1: {} } };
 const valueIn = async (it: GitFleet, name: string) => {
@@ -94,6 +108,35 @@ describe('repositories', () => {
     },
   );
 
+  for (const [client, program] of [
+    ['the git program', {}],
+    ['the library', { path: '/nowhere' }],
+  ] as const)
+    gitScenario(
+      `of a server whose authority is unknown are not read by ${client} until caBundle has it`,
+      { ...ONE, program, server: { tls: ['127.0.0.1'] } },
+      async (it) => {
+        it.git.commit({ 'a.yaml': configYaml('a', '1') });
+        // It verifies others.
+        await it.follow({ caBundle: base64(issuedBy('another')) });
+        await it.runs(10);
+        expect(await it.said('GitPolling')).toBe('False/FetchFailed');
+        const { message } = (await it.status()).conditions?.find(({ type }) => type === 'GitPolling') ?? {};
+        expect(message).toMatch(/certificate/);
+        expect(message).toContain('spec.caBundle must contain the certificate of the authority that signed it');
+        expect(it.git.requests).toEqual([]);
+        // However often it is tried.
+        expect(await eventsOf(it)).toEqual(['Warning FetchFailed 1']);
+        await it.change({ caBundle: base64(it.git.ca ?? '') });
+        expect(await it.said('Ready')).toBe('True/Ready');
+        expect(await valueIn(it, 'a')).toBe('1');
+        it.git.commit({ 'a.yaml': configYaml('a', '2') });
+        await it.change({ caBundle: null, insecureSkipTLSVerify: true });
+        await it.runs();
+        expect(await valueIn(it, 'a')).toBe('2');
+      },
+    );
+
   gitScenario('with sub-modules: these are not read, and a warning names them', ONE, async (it) => {
     it.git.commit({ 'a.yaml': configYaml('a', '1') });
     it.git.git('update-index', '--add', '--cacheinfo', `160000,${'1'.repeat(40)},vendor`);
@@ -112,11 +155,7 @@ describe('repositories', () => {
     await it.runs(10);
     it.git.trouble = 500;
     await it.runs(10);
-    const { list } = await it.fleet.hub.call({ verb: 'list', at: it.fleet.hub.at('events', 'fleet-system') });
-    const told = (list?.items ?? [])
-      .filter((each) => (each['involvedObject'] as { kind?: string } | undefined)?.kind === 'GitRepo')
-      .map((each) => `${each['type']} ${each['reason']} ${(each['count'] as number | undefined) ?? 1}`);
-    expect(told.toSorted()).toEqual([
+    expect(await eventsOf(it)).toEqual([
       'Normal GotNewCommit 1',
       'Normal GotNewCommit 1',
       'Warning FetchFailed 1',

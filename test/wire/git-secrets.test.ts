@@ -49,7 +49,7 @@ describe.skipIf(skipsKubectl || !existsSync('/proc/self/cmdline')).each([
   const silent = createServer(() => {}).listen(0, '127.0.0.1');
   beforeAll(async () => {
     for (const name of ['good', 'slow'] as const) {
-      const server = await aGitServer();
+      const server = await aGitServer(name === 'good' ? { tls: ['127.0.0.1'] } : {});
       server.commit({ 'a.yaml': CONTENT });
       server.login = `me:${PASSWORDS[name]}`;
       servers.push(server);
@@ -93,8 +93,8 @@ describe.skipIf(skipsKubectl || !existsSync('/proc/self/cmdline')).each([
       ...Object.entries(PASSWORDS).map(([name, password]) => secret(name, { username: 'me', password })),
       secret('ssh', { 'ssh-privatekey': readFileSync(key, 'utf8'), known_hosts: 'x ssh-ed25519 AAAA' }),
       secret('ca', { username: 'me', password: PASSWORDS.slow }),
-      repo('good', { repo: good.url }),
-      repo('wrong', { repo: good.url, paths: ['other'] }),
+      repo('good', { repo: good.url, caBundle: base64(good.ca ?? '') }),
+      repo('wrong', { repo: good.url, insecureSkipTLSVerify: true, paths: ['other'] }),
       repo('slow', { repo: slow.url }),
       repo('ssh', { repo: `ssh://git@127.0.0.1:${port}/x.git` }),
       repo('ca', { repo: `https://127.0.0.1:${port}/x.git`, caBundle: base64('taint-ca-4715') }),

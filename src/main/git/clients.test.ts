@@ -4,9 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { patience } from '../../../scripts/gate/patience.ts';
 import { aGitServer, type GitServer } from '../../../test/git-server.ts';
+import { anSshServer } from '../../../test/ssh-server.ts';
 import type { GitClient, GitSource } from '../../hub/git/repository.ts';
 import { type EitherOptions, gitClient } from './git-client.ts';
 import { packBytesOf, removeLeftovers } from './repositories.ts';
@@ -180,6 +181,44 @@ describe.each([
     expect(server.authorizations).toEqual([]);
   });
 
+  test('verifies the certificate of a server', { timeout: patience(30_000) }, async () => {
+    await using secure = await aGitServer({ tls: ['127.0.0.1'] });
+    await using stranger = await aGitServer({ tls: ['127.0.0.1'] });
+    await using elsewhere = await aGitServer({ tls: ['git.example.com'] });
+    const commit = secure.commit({ 'a.yaml': 'a: 1\n' });
+    const other = elsewhere.commit({ 'a.yaml': 'a: 1\n' });
+    const { url, ca: caBundle = '' } = secure;
+    const hint = 'spec.caBundle must contain the certificate of the authority that signed it';
+    const unknown: readonly GitSource[] = [
+      { url },
+      { url, caBundle: stranger.ca ?? '' },
+      { url, caBundle: 'no certificate' },
+      { url: elsewhere.url, caBundle },
+      { url, caBundle: stranger.ca ?? '', credentials: LOGIN },
+    ];
+    for (const asked of unknown) {
+      const refused = await failure(asked);
+      expect(refused).toMatch(/^FetchFailed: .*certificate/);
+      expect(refused).toContain(hint);
+      // A message that differs with every attempt would be a status and an Event each time.
+      expect(await failure(asked)).toBe(refused);
+    }
+    // The authority is known, and the certificate is for another host.
+    const misnamed = await failure({ url: elsewhere.url, caBundle: elsewhere.ca ?? '' });
+    expect(misnamed).toMatch(/^FetchFailed: .*certificate/);
+    expect(misnamed).not.toContain(hint);
+    expect([...secure.requests, ...elsewhere.requests]).toEqual([]);
+
+    expect(await fetched({ url, caBundle })).toBe(commit);
+    expect(await contents({ url, caBundle }, commit)).toEqual([['a.yaml', 'file', 'a: 1\n']]);
+    expect(await fetched({ url: elsewhere.url, insecureSkipTLSVerify: true })).toBe(other);
+    secure.login = 'me:s3cr3t-word';
+    const next = secure.commit({ 'a.yaml': 'a: 2\n' });
+    for (const trust of [{ caBundle }, { insecureSkipTLSVerify: true }])
+      expect(await fetched({ url, ...trust, credentials: LOGIN }, commit)).toBe(next);
+    expect(readdirSync(directory).filter((name) => name.startsWith('access-'))).toEqual([]);
+  });
+
   test('reads a repository of this machine', async () => {
     const commit = server.commit({ 'a.yaml': 'a: 1\n' }, { tag: 'v1' });
     for (const url of [`file://${server.bare}`, `file://${server.work}`]) {
@@ -239,6 +278,66 @@ test('a start removes what a killed process left, and repositories that were not
   await removeLeftovers(directory, Date.now() + 31 * day);
   expect(readdirSync(directory)).toEqual(['other']);
   rmSync(directory, { recursive: true, force: true });
+});
+
+test('ssh uses the key of the Secret, for the hosts of the Secret', { timeout: patience(30_000) }, async () => {
+  // A data directory may be called like this.
+  const root = mkdtempSync(join(tmpdir(), "git ssh's 100%d "));
+  await using server = await aGitServer();
+  const ssh = anSshServer({ root, repository: server.bare });
+  vi.stubEnv('PATH', ssh.path);
+  try {
+    const directory = join(root, 'data');
+    const client = gitClient({ directory });
+    const { signal } = new AbortController();
+    const read = (more: Partial<GitSource> = {}, known?: string) =>
+      client
+        .fetch({ url: ssh.url, credentials: ssh.credentials, ...more }, known, signal)
+        .catch(({ reason, message }: { reason: string; message: string }) => `${reason}: ${message}`);
+    const first = server.commit({ 'a.yaml': 'a: 1\n' });
+    expect(await read()).toBe(first);
+    const files = await client.files({ url: ssh.url }, first, () => true, signal);
+    expect(files).toMatchObject([{ path: 'a.yaml', text: 'a: 1\n' }]);
+    const second = server.commit({ 'a.yaml': 'a: 2\n' });
+    expect(await read({}, first)).toBe(second);
+    expect(await read({ url: ssh.shortUrl })).toBe(second);
+
+    const { credentials: strange } = anSshServer({ root: join(root, 'stranger'), repository: server.bare });
+    const refused = [
+      [{ ...ssh.credentials, privateKey: strange.privateKey }, 'Permission denied (publickey)'],
+      [{ ...ssh.credentials, knownHosts: strange.knownHosts }, 'Host key verification failed'],
+      [{ ...ssh.credentials, privateKey: 'no-key-4716' }, 'Permission denied (publickey)'],
+    ] as const;
+    for (const [credentials, why] of refused) {
+      const failed = await read({ credentials });
+      expect(failed).toMatch(/^FetchFailed: /);
+      expect(failed).toContain(why);
+      expect(await read({ credentials })).toBe(failed);
+    }
+
+    const secrets = [ssh.credentials, strange].flatMap(({ privateKey }) =>
+      privateKey.split('\n').filter((line) => line.length > 30 && !line.startsWith('---')),
+    );
+    expect(secrets.length).toBeGreaterThan(5);
+    const runs = ssh.runs();
+    // Two for each fetch of something new, one for each that is refused.
+    expect(runs.length).toBe(2 + 2 + 2 + 6);
+    for (const { args, env, parents, settings } of runs) {
+      for (const secret of [...secrets, 'no-key-4716'])
+        expect([args, env, parents].filter((text) => text.includes(secret))).toEqual([]);
+      if (existsSync('/proc/self/cmdline')) expect(parents).toMatch(/(^|\s)git .*(ls-remote|fetch)/);
+      expect(settings).toMatchObject({
+        batchmode: 'yes',
+        identitiesonly: 'yes',
+        stricthostkeychecking: 'true',
+        globalknownhostsfile: '/dev/null',
+      });
+    }
+    expect(readdirSync(directory).filter((name) => name.startsWith('access-'))).toEqual([]);
+  } finally {
+    vi.unstubAllEnvs();
+    rmSync(root, { recursive: true, force: true });
+  }
 });
 
 test('ssh never uses the keys of the user that the hub runs as', async () => {

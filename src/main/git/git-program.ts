@@ -2,7 +2,7 @@
 // read from the object store, so no link, hook, filter or sub-module of a repository is ever followed or run.
 // Guarantee: credentials are in files of mode 0600 and in the environment of git alone, never in arguments, logs or messages.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type GitClient, GitError, type GitFile, type GitSource } from '../../hub/git/repository.ts';
 import { readBlobs } from './blobs.ts';
 import {
@@ -24,6 +24,7 @@ import {
   tooManyFiles,
   tooMuchText,
   touch,
+  UNKNOWN_AUTHORITY,
 } from './repositories.ts';
 import { run } from './run-git.ts';
 
@@ -55,6 +56,8 @@ export function gitProgram(
         timeoutMs: limits.timeoutMs,
         signal,
         ...(isGuarded ? { guard: { directory: repository, maxBytes: limits.repositoryBytes } } : {}),
+      }).catch((error: unknown) => {
+        throw error instanceof GitError ? access.explained(error) : error;
       });
     const { revision = '' } = source;
     const head = isCommitId(revision) ? { commit: revision, refspec: revision } : await headOf(source, git);
@@ -163,7 +166,12 @@ interface Access extends AsyncDisposable {
   readonly config: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
+  /** The message does not change from one attempt to the next, and says what to do. */
+  explained(error: GitError): GitError;
 }
+
+/** As libraries of git say it: GnuTLS, then OpenSSL. */
+const UNVERIFIED = /certificate verification failed|SSL certificate problem/;
 
 async function accessTo(source: GitSource, directory: string, allowFiles: boolean): Promise<Access> {
   const { credentials, caBundle, insecureSkipTLSVerify } = source;
@@ -190,37 +198,51 @@ async function accessTo(source: GitSource, directory: string, allowFiles: boolea
   ];
   const secrets = secretsOf(source);
   if (credentials === undefined && caBundle === undefined) {
-    return { config, env, secrets, async [Symbol.asyncDispose]() {} };
+    return { config, env, secrets, explained: explainedWithout(''), async [Symbol.asyncDispose]() {} };
   }
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const place = await mkdtemp(join(directory, 'access-'));
+  // From the repository, where git runs: ssh splits a path at spaces and expands percent signs.
+  const near = `../${basename(place)}/`;
   const put = async (name: string, text: string, mode: number): Promise<string> => {
     const file = join(place, name);
     await writeFile(file, text, { mode });
     return file;
   };
-  if (caBundle !== undefined) config.push('-c', `http.sslCAInfo=${await put('ca.pem', caBundle, 0o600)}`);
+  if (caBundle !== undefined) {
+    await put('ca.pem', caBundle, 0o600);
+    config.push('-c', `http.sslCAInfo=${near}ca.pem`);
+  }
   if (credentials?.type === 'basic') {
     const { username, password } = credentials;
     env['GIT_ASKPASS'] = await put('askpass', ASKPASS, 0o700);
     env['FLOTILLA_GIT_USERNAME'] = username;
     env['FLOTILLA_GIT_PASSWORD'] = password;
   } else if (credentials?.type === 'ssh') {
-    const key = await put('key', withNewline(credentials.privateKey), 0o600);
-    const hosts = await put('known_hosts', withNewline(credentials.knownHosts), 0o600);
+    await put('key', withNewline(credentials.privateKey), 0o600);
+    await put('known_hosts', withNewline(credentials.knownHosts), 0o600);
     env['GIT_SSH_COMMAND'] =
-      `ssh -F /dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=${SILENT_SECONDS} -o ServerAliveInterval=15 -o GlobalKnownHostsFile=/dev/null -o UserKnownHostsFile='${hosts}' -i '${key}'`;
+      `ssh -F /dev/null -o BatchMode=yes -o IdentitiesOnly=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=${SILENT_SECONDS} -o ServerAliveInterval=15 -o GlobalKnownHostsFile=/dev/null -o UserKnownHostsFile=${near}known_hosts -i ${near}key`;
     env['GIT_SSH_VARIANT'] = 'ssh';
   }
   return {
     config,
     env,
     secrets,
+    explained: explainedWithout(near),
     async [Symbol.asyncDispose]() {
       await rm(place, { recursive: true, force: true });
     },
   };
 }
+
+const explainedWithout =
+  (place: string) =>
+  (error: GitError): GitError => {
+    const text = place === '' ? error.message : error.message.replaceAll(place, '');
+    const message = UNVERIFIED.test(text) ? `${text}; ${UNKNOWN_AUTHORITY}` : text;
+    return message === error.message ? error : new GitError(error.reason, message, { cause: error });
+  };
 
 const ASKPASS =
   '#!/bin/sh\ncase "$1" in Username*) printf \'%s\\n\' "$FLOTILLA_GIT_USERNAME" ;; *) printf \'%s\\n\' "$FLOTILLA_GIT_PASSWORD" ;; esac\n';

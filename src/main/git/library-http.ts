@@ -3,6 +3,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
 import { GitError, type GitSource } from '../../hub/git/repository.ts';
+import { UNKNOWN_AUTHORITY } from './repositories.ts';
 
 export interface LibraryHttpOptions {
   readonly source: Pick<GitSource, 'credentials' | 'caBundle' | 'insecureSkipTLSVerify'>;
@@ -98,9 +99,21 @@ function redirectTo(url: string, location: string): string | undefined {
   return next.protocol === 'https:' || (next.protocol === 'http:' && url.startsWith('http:')) ? next.href : undefined;
 }
 
+const UNVERIFIED: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
 function unreachable(url: string, cause: unknown): GitError {
   const { code, message = '' } = cause as NodeJS.ErrnoException;
   const { host } = new URL(url);
+  if (UNVERIFIED.has(code ?? '')) {
+    const unverified = `cannot verify the certificate of ${host}: ${message}; ${UNKNOWN_AUTHORITY}`;
+    return new GitError('FetchFailed', unverified, { cause });
+  }
   const proxy = ['HTTPS_PROXY', 'HTTP_PROXY'].some((name) => process.env[name] ?? process.env[name.toLowerCase()]);
   const hint = proxy ? '; a proxy is used by the program git only, which is not on PATH of the hub' : '';
   const why = message === '' ? (code ?? 'no answer') : message;

@@ -82,6 +82,9 @@ export function refNotFound({ branch = '', revision = '' }: GitSource): GitError
   return new GitError('RefNotFound', `the repository has no ${what}`);
 }
 
+/** What to do when the certificate of a server cannot be verified. */
+export const UNKNOWN_AUTHORITY = 'spec.caBundle must contain the certificate of the authority that signed it';
+
 export const tooLarge = (max: number): GitError =>
   new GitError('RepositoryTooLarge', `the repository takes more than ${max} bytes on disk`);
 

@@ -12,6 +12,12 @@ describe('a message of git', () => {
       'fatal: Authentication failed for http://me:***@host/',
     ],
     ['is its last lines, without hints', 'a\nb\nhint: x\nc\nd\n', [], 'b; c; d'],
+    [
+      'is the cause when a connection fails, without what git always adds',
+      'Host key verification failed.\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n',
+      [],
+      'Host key verification failed.; fatal: Could not read from remote repository.',
+    ],
     ['is the code if there is none', '', [], 'git failed with code 128'],
   ])('%s', (_it, stderr, secrets, expected) => {
     expect(messageIn(stderr, secrets, 128)).toBe(expected);

@@ -111,12 +111,18 @@ function ended(child: ChildProcess, input: string | undefined, stop: (why: GitEr
   });
 }
 
+/** Git prints it after whatever a connection failed with, which are the lines to show. */
+const ADVICE: ReadonlySet<string> = new Set([
+  'Please make sure you have the correct access rights',
+  'and the repository exists.',
+]);
+
 /** What git says, without what must stay secret. */
 export function messageIn(stderr: string, secrets: readonly string[], code: number | null): string {
   const lines = stderr
     .split('\n')
     .map((line) => line.trim())
-    .filter((line) => line !== '' && !line.startsWith('hint:'));
+    .filter((line) => line !== '' && !line.startsWith('hint:') && !ADVICE.has(line));
   const text = withoutSecrets(lines.slice(-3).join('; '), secrets).slice(0, MAX_MESSAGE);
   return text === '' ? `git failed with code ${code ?? '?'}` : text;
 }
