@@ -12,7 +12,7 @@ const question = {
 } as unknown as AdmitQuestion<unknown, unknown>;
 const named = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'a' } });
 
-/** Admits what finds all that it looks for. */
+/** The kind's admission accepts if all its lookups succeed. */
 const kindThat = (looks: NonNullable<Kind['admit']>): Required<Pick<Kind, 'admit' | 'reads'>> => ({
   reads: () => [
     { resource: config, namespace: 'a' },

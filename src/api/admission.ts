@@ -1,16 +1,18 @@
-// What admission may look up, and how it gets it: a kind declares what it reads for a request, the server fetches that, and the pure decision sees
-// nothing else. So the embedded server can call it in process and a webhook can fetch live before it decides. See docs/adr/0011-admission-reads.md.
+// Lookups of admission: a kind declares the reads for a request, the server fetches them, and the pure decision sees
+// nothing else.
+// So the embedded server calls it in process, and a webhook can do live reads before it decides. See
+// docs/adr/0011-admission-reads.md.
 import { InvariantError } from '../base/errors.ts';
 import type { AdmitQuestion, AdmitRead, Admitted, Kind, ReadOnly, Resource } from './kind.ts';
 import type { KubeObject } from './object.ts';
 
-/** What each read brought, in the order of `reads`. */
+/** The result of each read, in the order of `reads`. */
 export type Fetched = readonly (readonly KubeObject[])[];
 
 export const readsOf = (kind: Pick<Kind, 'reads'>, question: AdmitQuestion<unknown, unknown>): readonly AdmitRead[] =>
   kind.reads?.(question) ?? [];
 
-/** Decides with what was fetched, and nothing else. */
+/** Decides with the fetched objects only. */
 export function admitWith(
   kind: Required<Pick<Kind, 'admit'>>,
   question: AdmitQuestion<unknown, unknown>,

@@ -1,5 +1,5 @@
-// What a member's agent must be allowed to do, as RBAC rules: on the hub, and on its own cluster. Apart from rights.ts, whose kinds an agent does not
-// load.
+// The permissions of a member's agent as RBAC rules: on the hub, and on its own cluster. Separate from rights.ts, so
+// that an agent does not load the kinds of the hub.
 import { appliedWork } from './applied-work.ts';
 import { internalMemberCluster } from './internal-member-cluster.ts';
 import type { Resource } from './kind.ts';
@@ -14,9 +14,9 @@ export interface Rule {
 
 export const READ = ['get', 'list', 'watch'];
 export const REPORT = ['get', 'update', 'patch'];
-/** All that a controller does to what it makes: `patch` also moves finalizers. */
+/** For objects that a controller creates: `patch` also changes finalizers. */
 export const KEEP = ['create', 'patch', 'delete'];
-/** Who learns of new kinds watches what brings them. */
+/** To learn of new kinds, a process watches CustomResourceDefinitions and APIServices. */
 export const KINDS: readonly Rule[] = [
   { apiGroups: ['apiextensions.k8s.io'], resources: ['customresourcedefinitions'], verbs: READ },
   { apiGroups: ['apiregistration.k8s.io'], resources: ['apiservices'], verbs: READ },
@@ -30,34 +30,37 @@ export function allow(verbs: readonly string[], resources: readonly Resource[], 
 }
 
 /**
- * A member's agent on the hub, in the member's own namespace and nowhere else: reads its orders, reports on them, and tells of it.
- * Differs from KubeFleet: there a member may do everything with every fleet kind of its namespace, so a stolen identity could delete the
- * InternalMemberCluster, forge Works, and read whatever else comes to live there.
+ * A member's agent on the hub, only in the member's own namespace: it reads Works, and reports on them and on its
+ * cluster.
+ * Differs from KubeFleet: there a member has all verbs on every fleet kind in its namespace, so a stolen identity could
+ * delete the InternalMemberCluster, forge Works, and read any other object there.
  */
 export const memberRules: readonly Rule[] = [
   allow(READ, [internalMemberCluster]),
   allow(REPORT, [internalMemberCluster], '/status'),
-  // update and patch: a finalizer keeps a Work until the member has cleaned up after it.
+  // update and patch: the agent's finalizer keeps a Work until the member has cleaned up.
   allow([...READ, 'update', 'patch'], [work]),
   allow(REPORT, [work], '/status'),
   EVENTS,
 ];
 
-/** Without these the agent is of no use. */
+/** The agent cannot work without these permissions. */
 export const agentBasicRules: readonly Rule[] = [
   allow([...READ, ...KEEP], [appliedWork]),
   allow(['get', 'patch'], [appliedWork], '/status'),
-  // Where owners that block a deletion are looked at, naming one needs this.
+  // Needed for blockOwnerDeletion on API servers with the OwnerReferencesPermissionEnforcement admission plugin.
   allow(['update'], [appliedWork], '/finalizers'),
   allow(READ, [namespaceResource, nodeResource, podResource]),
   ...KINDS,
   EVENTS,
 ];
 
-/** What the agent may place, usually anything. If its rights are smaller, it reports each object that it may not apply. */
+/**
+ * What the agent may place, usually everything. With fewer permissions it reports each object that it may not apply.
+ */
 export const agentPlacingRules: readonly Rule[] = [
   { apiGroups: ['*'], resources: ['*'], verbs: [...READ, ...KEEP] },
-  // Roles are placed as they are on the hub, whatever the agent itself may do.
+  // Roles are placed as they are on the hub, whatever permissions the agent itself has.
   {
     apiGroups: [RBAC_GROUP],
     resources: ['clusterroles', 'roles'],

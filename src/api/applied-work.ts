@@ -1,4 +1,4 @@
-// AppliedWork: the member's own record of a Work. It owns everything that was applied, so deleting it removes exactly that.
+// AppliedWork: the member's own record of a Work. It owns every applied object, so deleting it deletes exactly those.
 import { defineKind, type Infer, s, type WithSpec } from './build.ts';
 import { age, text } from './columns.ts';
 import { placementGroup, V1 } from './groups.ts';

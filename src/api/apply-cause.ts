@@ -1,5 +1,5 @@
-// Why an object is not applied, does not stay applied or cannot start, as a code: advice depends on this, never on the message beside it.
-// Additive: KubeFleet has no such field, and its clients ignore it.
+// Why an object is not applied, does not stay applied or cannot start, as a code: decisions and advice depend on it,
+// never on the message. Additive: KubeFleet has no such field, and its clients ignore it.
 import { type Infer, s } from './build.ts';
 
 export type ApplyCauseCode =
@@ -8,7 +8,7 @@ export type ApplyCauseCode =
   | 'KindNotServed'
   | 'NamespaceMissing'
   | 'TooLarge'
-  /** Together with what others have in it, the object is larger than the member's API server stores. */
+  /** Together with the content of other clients the object is larger than the member's API server stores. */
   | 'AboveServerLimit'
   /** The object existed before, and whenToTakeOver is Never. */
   | 'NotTakenOver'
@@ -22,19 +22,22 @@ export type ApplyCauseCode =
   | 'OwnedByOthers'
   /** `by`: the placement, if it is known. */
   | 'PlacedByAnother'
-  /** The placement selects it twice, as with an object that is also in an envelope. `by`: both places. */
+  /** The placement selects the object twice, for example also in an envelope. `by`: both places. */
   | 'PlacedTwice'
   /** Another client deletes the object, or removes our owner reference, again and again. */
   | 'UndoneRepeatedly'
-  /** It is applied, and another client changes it again and again. `by`: its field managers, if they are known. */
+  /** It is applied, and another client changes it again and again. `by`: its field managers, if known. */
   | 'ChangedRepeatedly'
   /** It is applied, and the member's API server stores something else: an admission webhook or policy changes it. */
   | 'ChangedOnAdmission'
-  /** It is no longer placed and is being deleted, and finalizers of others keep it. `by`: the finalizers. */
+  /**
+   * It is no longer placed and is being deleted, and finalizers of other clients block the deletion. `by`: the
+   * finalizers.
+   */
   | 'BeingDeleted'
   | StartFailure;
 
-/** It is applied, and its Pods cannot start: the reasons that Kubernetes has for containers, for scheduling and for a Pod that is refused. */
+/** It is applied, and its Pods cannot start: Kubernetes' reasons for containers, scheduling and rejected Pods. */
 export const START_FAILURES = [
   'ImagePullBackOff',
   'InvalidImageName',
@@ -44,7 +47,7 @@ export const START_FAILURES = [
   'RunContainerError',
   'CrashLoopBackOff',
   'Unschedulable',
-  /** A quota, or admission. */
+  /** A quota or an admission plugin rejects the Pods. */
   'FailedCreate',
 ] as const;
 export type StartFailure = (typeof START_FAILURES)[number];

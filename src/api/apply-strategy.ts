@@ -1,4 +1,4 @@
-// How objects are written on a member cluster. Placements state it; bindings, works and runs carry copies.
+// How objects are written on a member cluster. Placements specify it; bindings, Works and runs carry copies.
 import { type Infer, rule, s } from './build.ts';
 
 export const applyStrategy = s.object(
@@ -39,7 +39,7 @@ export const applyStrategy = s.object(
 );
 export type ApplyStrategy = Infer<typeof applyStrategy>;
 
-/** As people write it. Copies are not judged again: they are on the hot path. */
+/** The apply strategy of a placement, with validation rules. Copies have none, because they are on the hot path. */
 export const writtenApplyStrategy = s.ruled(applyStrategy, [
   rule(
     "!has(self.serverSideApplyConfig) || self.type == 'ServerSideApply'",

@@ -1,6 +1,6 @@
-// Who approved, and that the hub accepted it. Guarantees: `status.approval` names the user that turned Approved to
-// True, whatever a client writes there;
-// only the hub can set, change or remove ApprovalAccepted, so that no client opens a gate in its name.
+// Records who approved, and protects the hub's acceptance.
+// Guarantee: `status.approval` names the user that set Approved to True, whatever a client writes there. Only the hub
+// can set, change or remove ApprovalAccepted, so that no client opens a gate in its name.
 import { kubeTime } from '../base/clock.ts';
 import { deepEqual } from '../base/json.ts';
 import type { ApprovalRequestSpec, ApprovalRequestStatus } from './approval-request.ts';
@@ -35,20 +35,23 @@ export function admitApproval({ verb, subresource, user, now, object, old }: Req
   });
   const status: ApprovalRequestStatus = {
     ...rest,
-    // An empty list stays as it was written.
+    // An empty list stays as written.
     ...(conditions.length === 0 && object.status?.conditions === undefined ? {} : { conditions }),
     ...(approval === undefined ? {} : { approval }),
   };
   return admitted(deepEqual(status, object.status ?? {}) ? object : { ...object, status });
 }
 
-/** A verdict that differs from the recorded one. */
+/** Whether a client writes an ApprovalAccepted that differs from the stored one. */
 function isForged(before: Conditions, after: Conditions): boolean {
   const verdict = conditionOf(after, ACCEPTED);
   return verdict !== undefined && !deepEqual(verdict, conditionOf(before, ACCEPTED));
 }
 
-/** A merge patch replaces the whole list of conditions, so a second approval drops the verdict without meaning to. */
+/**
+ * A merge patch replaces the whole list of conditions, so a second approval would drop ApprovalAccepted
+ * unintentionally.
+ */
 function withVerdict(before: Conditions, after: Conditions): Conditions {
   const verdict = conditionOf(before, ACCEPTED);
   return verdict === undefined || conditionOf(after, ACCEPTED) !== undefined ? after : [...after, verdict];
@@ -61,11 +64,11 @@ function approvalAfter(
   conditions: Conditions,
   present: Approval,
 ): Approval | undefined {
-  // The gate was opened by the first approval: a later one does not change that.
+  // The first approval opened the gate; a later one does not change who approved.
   if (conditionOf(old?.conditions, ACCEPTED)?.status === 'True') return old?.approval;
   const [was, is] = [conditionOf(old?.conditions, 'Approved'), conditionOf(conditions, 'Approved')];
   if (is?.status !== 'True') return undefined;
-  // An approval of another generation did not count: the user that makes it count is the approver.
+  // An approval of another generation did not count, so the user that updates it to the current one is the approver.
   const isAsBefore = was?.status === 'True' && was.observedGeneration === is.observedGeneration;
   return isAsBefore ? old?.approval : present;
 }

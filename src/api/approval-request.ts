@@ -1,4 +1,4 @@
-// ClusterApprovalRequest and ApprovalRequest: a gate of a run asks a person.
+// ClusterApprovalRequest and ApprovalRequest: a run requests the approval of a gate.
 import { admitApproval } from './approval-admission.ts';
 import { definePair, type Infer, type Pair, s, type WithSpec } from './build.ts';
 import { age, conditionStatus, text } from './columns.ts';
@@ -76,18 +76,18 @@ export type ApprovalRequestStatus = Infer<typeof status>;
 export type ApprovalRequest = WithSpec<ApprovalRequestSpec, ApprovalRequestStatus>;
 
 export type ApprovalCondition = 'Approved' | 'ApprovalAccepted';
-/** Approved has whatever reason the person gives. */
+/** The user may set any reason on Approved. */
 export type ApprovalReason =
   | 'ApprovalRequestApprovalAccepted'
-  /** Ours, with status False: Approved speaks of another generation. */
+  /** Ours, with status False: Approved has another observedGeneration. */
   | 'ApprovalRequestGenerationMismatch'
-  /** Ours, with status False: a person has rejected it. */
+  /** Ours, with status False: a user has rejected it. */
   | 'ApprovalRequestRejected'
-  /** Ours, with status False: the request exists and belongs to another client, or to an earlier run of the same name. */
+  /** Ours, with status False: the request belongs to another client, or to an earlier run of the same name. */
   | 'ApprovalRequestNotAskedFor';
 
-/** The message of an approval without one of its own. */
+/** Message of an approval without a comment. */
 export const PLAIN_APPROVAL = 'approved from the command line';
 
-/** How the reason of a condition Approved ends that a person has set to False. */
+/** Suffix of the reason of an Approved condition that a user has set to False. */
 export const REJECTED = 'Rejected';

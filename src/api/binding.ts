@@ -1,4 +1,5 @@
-// ClusterResourceBinding and ResourceBinding: the decision that one cluster gets one placement's resources, in which revision.
+// ClusterResourceBinding and ResourceBinding: the decision that one cluster gets the resources of one placement, in
+// which revision.
 import { applyStrategy } from './apply-strategy.ts';
 import { definePair, type Infer, s, type WithSpec } from './build.ts';
 import { clusterDecision } from './cluster-decision.ts';
@@ -14,7 +15,8 @@ const spec = s.object(
     state: s.oneOf(['Scheduled', 'Bound', 'Unscheduled'], {
       doc: 'Picked and waiting, being rolled out, or to be removed.',
     }),
-    // Differs from KubeFleet: there the field can be changed, and then two bindings are of one cluster and none of the other.
+    // Differs from KubeFleet: there the field is mutable, and a change leaves two bindings for one cluster and none for
+    // the other.
     targetCluster: s.string({
       doc: 'The MemberCluster. Immutable.',
       rules: [frozen('targetCluster', 'delete the binding, and the scheduler makes the one that is missing')],
@@ -78,7 +80,10 @@ export type Binding = WithSpec<BindingSpec, BindingStatus>;
 export type BindingState = BindingSpec['state'];
 
 export type BindingCondition = Exclude<PlacementCondition, 'Scheduled' | 'StatusSynced'>;
-/** A binding says Unknown of its Works alone, while one of them is being deleted: the other reasons for it are not written there. */
+/**
+ * A binding has an Unknown condition only while one of its Works is being deleted: the other reasons with Unknown are
+ * not used there.
+ */
 export type BindingReason = Exclude<
   ClusterReason,
   | 'Scheduled'

@@ -1,5 +1,6 @@
-// The schema builder. Every value is a plain OpenAPI v3 object in the dialect of Kubernetes that also carries, for the compiler only,
-// the type of the data it describes. So a kind is written once and its TypeScript type, its CRD and its validation cannot drift apart.
+// The schema builder. Every value is a plain OpenAPI v3 schema in the Kubernetes dialect, which at compile time also
+// carries the type of the described data. A kind is written once, so its TypeScript type, its CRD and its validation
+// cannot drift apart.
 import { deepFreeze } from '../base/json.ts';
 import type { Column, Kind, KindVersion } from './kind.ts';
 import type { KubeObject } from './object.ts';
@@ -7,13 +8,13 @@ import type { CelRule, Schema } from './schema.ts';
 
 declare const described: unique symbol;
 
-/** A schema together with the type of what it describes. The type exists at compile time only. */
+/** A schema together with the type of the described data. The type exists only at compile time. */
 export type Typed<T> = Schema & { readonly [described]: T };
 /** A field that may be absent. */
 export interface Optional<T> {
   readonly optional: Typed<T>;
 }
-/** A field that writers may leave out and readers always find, because the server fills it in. */
+/** A field that clients may omit and readers always find, because the server sets its default. */
 export interface Defaulted<T> {
   readonly defaulted: Typed<T>;
 }
@@ -31,10 +32,10 @@ type ObjectType<F> = Flat<
   }
 >;
 
-/** The type of the data that a schema describes, as a reader of the API sees it: after defaulting. */
+/** The type of the data that a schema describes, after defaulting. */
 export type Infer<S> = S extends Typed<infer T> ? T : never;
 
-/** An object of some other kind, carried whole. */
+/** A complete object of another kind. */
 export type Embedded = KubeObject;
 
 interface Common {
@@ -61,7 +62,7 @@ interface IntOrStringOptions extends Common {
 interface ArrayOptions extends Common {
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** Makes it a list-map: entries with equal keys are one entry. */
+  /** Makes it a list of type map: two entries with equal keys are the same entry. */
   readonly keys?: readonly string[];
   /** No two entries are equal. */
   readonly set?: true;
@@ -71,11 +72,11 @@ interface MapOptions extends Common {
   readonly maxProperties?: number;
 }
 interface ObjectOptions extends Common {
-  /** Replaced as a whole by server-side apply. */
+  /** Server-side apply replaces it as a whole. */
   readonly atomic?: true;
 }
 
-// An undefined member would reach the YAML as `null`.
+// An undefined member would become `null` in the YAML.
 function typed<T>(schema: Schema, options: Common = {}): Typed<T> {
   const result: Record<string, unknown> = {};
   if (options.doc !== undefined) result['description'] = options.doc;
@@ -108,7 +109,7 @@ export const s = {
   /** Base64. */
   bytes: (doc: string): Typed<string> => typed({ type: 'string', format: 'byte' }, { doc }),
 
-  /** `3` or `25%`. `minimum` and `maximum` bind numbers only, `pattern` and `maxLength` texts only. */
+  /** `3` or `25%`. `minimum` and `maximum` restrict only numbers, `pattern` and `maxLength` only strings. */
   intOrString: (options: IntOrStringOptions = {}): Typed<number | string> =>
     typed(
       {
@@ -119,10 +120,10 @@ export const s = {
       options,
     ),
 
-  /** Any JSON at all. */
+  /** Any JSON value. */
   any: (options: Common = {}): Typed<unknown> => typed({ 'x-kubernetes-preserve-unknown-fields': true }, options),
 
-  /** An object with fields that are not ours to know. */
+  /** An object whose fields are not defined here. */
   open: (options: Common = {}): Typed<Readonly<Record<string, unknown>>> =>
     typed({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, options),
 
@@ -172,17 +173,17 @@ export const s = {
     defaulted: { ...schema, default: value } as Typed<T>,
   }),
 
-  /** The same schema under another description. */
+  /** The same schema with another description. */
   doc: <T>(doc: string, schema: Typed<T>): Typed<T> =>
     ({ description: doc, ...without(schema as Schema, 'description') }) as unknown as Typed<T>,
 
-  /** The same schema with further rules. */
+  /** The same schema with additional rules. */
   ruled: <T>(schema: Typed<T>, rules: readonly CelRule[]): Typed<T> => ({
     ...schema,
     'x-kubernetes-validations': [...(schema['x-kubernetes-validations'] ?? []), ...rules],
   }),
 
-  /** The same fields without any rule: for frozen copies of what was judged when it was written. */
+  /** The same fields without rules: for immutable copies of data that was validated when it was written. */
   unruled: <T>(schema: Typed<T>): Typed<T> => withoutRules(schema) as Typed<T>,
 };
 
@@ -204,7 +205,7 @@ function withoutRules(schema: Schema): Schema {
   };
 }
 
-/** A CEL rule. The message is what a person reads on refusal, so it says what to do. */
+/** A CEL rule. Users see the message when a request is rejected, so it names the next step. */
 export const rule = (expression: string, message: string, at?: string): CelRule => ({
   rule: expression,
   message,
@@ -216,7 +217,7 @@ export const rule = (expression: string, message: string, at?: string): CelRule 
 /** An object as the server returns it: a kind with a required spec has one. */
 export type WithSpec<Spec, Status = unknown> = KubeObject<Spec, Status> & { readonly spec: Spec };
 
-/** What the kinds of one API group share. */
+/** The properties that the kinds of one API group share. */
 export interface Group {
   readonly group: string;
   readonly categories: readonly string[];
@@ -230,19 +231,19 @@ interface Naming {
   readonly doc: string;
   /** Served versions, most preferred first. */
   readonly versions: readonly string[];
-  /** Rules over the whole object, which see only `metadata.name` of the metadata. */
+  /** Rules over the whole object; of the metadata they can read only `metadata.name`. */
   readonly rules?: readonly CelRule[];
   readonly columns?: readonly Column[];
-  /** Names of columns that a version does not show. */
+  /** Names of columns that a version does not have. */
   readonly columnsAbsentIn?: Readonly<Record<string, readonly string[]>>;
 }
 
 interface Body<Spec, Status> {
   readonly spec?: Typed<Spec>;
   readonly status?: Typed<Status>;
-  /** Fields beside metadata, of the few kinds that have no spec. */
+  /** Fields beside metadata, for the few kinds without a spec. */
   readonly root?: Fields;
-  /** Kinds with a status have the subresource; one declares it without having a field. */
+  /** Kinds with a status have the subresource; one kind declares it without a status field. */
   readonly statusSubresource?: true;
 }
 
@@ -262,7 +263,7 @@ export function defineKind<Spec = unknown, Status = unknown>(
     ...body,
     properties: { ...typeAndMetadata, ...body.properties },
   });
-  // One schema value for all versions: what is compiled from it is compiled once.
+  // All versions share one schema value, so it is compiled once.
   const versions = definition.versions.map(
     (version): KindVersion => ({
       version,
@@ -294,13 +295,13 @@ const typeAndMetadata: Readonly<Record<string, Schema>> = {
   metadata: { type: 'object' },
 };
 
-/** Two kinds that are one idea at two scopes: same spec, same status. */
+/** The cluster-scoped and the namespaced kind of one concept: same spec, same status. */
 export interface Pair<Spec, Status> {
   readonly cluster: Kind<Spec, Status>;
   readonly namespaced: Kind<Spec, Status>;
 }
 
-/** A scope states its names and, where the scopes truly differ, its own body. */
+/** A scope defines its names and, where the scopes differ, its own body. */
 type Scope<Spec, Status> = Omit<Naming, 'versions' | 'columns'> &
   Partial<Pick<Naming, 'versions' | 'columns'>> &
   Pick<Body<Spec, Status>, 'spec' | 'statusSubresource'>;

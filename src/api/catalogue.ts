@@ -1,18 +1,19 @@
-// Which kinds a server serves, kept up to date. Implemented over an in-process server (apiserver/) and over discovery (client/).
+// The kinds that a server serves, kept up to date. Implemented over an in-process server (apiserver/) and over
+// discovery (client/).
 import type { Resource } from './kind.ts';
 
 export interface LiveCatalogue {
-  /** undefined = the server serves no such kind, as far as is known. */
+  /** undefined = the server does not serve the kind, as far as is known. */
   byKind(apiVersion: string, kind: string): Resource | undefined;
-  /** Every kind that can be listed and watched, in the version that the server prefers; ordered by group, then plural. */
+  /** Every kind that can be listed and watched, in the server's preferred version; sorted by group, then plural. */
   readonly preferred: readonly Resource[];
   /**
-   * Group versions, as in `apiVersion`, that are served, but their API server does not answer, so their kinds are unknown: that
-   * byKind and preferred have none of them proves nothing. Absent = there are none.
+   * Group versions, as in `apiVersion`, whose API server does not respond: their kinds may exist although byKind and
+   * preferred have none of them. Absent = there are none.
    */
   readonly unknown?: readonly string[];
-  /** Called after a change. Returns how to stop it. */
+  /** Called after a change. Returns a function that unsubscribes. */
   subscribe(wake: () => void): () => void;
-  /** Asks the server again, once for all concurrent callers; when it rejects, what was known stays. */
+  /** Runs discovery again, once for all concurrent callers; if it rejects, the known kinds stay. */
   refresh(): Promise<void>;
 }

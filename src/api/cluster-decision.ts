@@ -1,4 +1,4 @@
-// What the scheduler decided about one cluster.
+// The scheduler's decision about one cluster.
 import { type Infer, s } from './build.ts';
 
 export const clusterDecision = s.object(

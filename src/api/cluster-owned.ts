@@ -1,9 +1,10 @@
-// What belongs to a cluster itself: every API server makes these, and a cluster without them does not work. They are never placed, taken over or
-// deleted (docs/adr/0010). Differs from KubeFleet, which takes them over like any object and deletes them with the placement.
+// Objects that belong to a cluster itself: every API server creates them, and a cluster does not work without them.
+// They are never placed, taken over or deleted (docs/adr/0010).
+// Differs from KubeFleet, which takes them over like any object and deletes them with the placement.
 import type { ObjectMeta } from './object.ts';
 import { RBAC_GROUP } from './resources.ts';
 
-/** On what the API server makes when it starts, and puts right when it starts again. */
+/** On objects that the API server creates when it starts, and restores when it restarts. */
 export const BOOTSTRAPPING_LABEL = 'kubernetes.io/bootstrapping';
 
 const ROLES: ReadonlySet<string> = new Set(['cluster-admin', 'admin', 'edit', 'view']);

@@ -1,4 +1,5 @@
-// ClusterProfile of SIG Multicluster: how other tools find the members of the fleet. The hub mirrors each joined member there.
+// ClusterProfile of SIG Multicluster: lets other tools find the members of the fleet. The hub mirrors each joined
+// member there.
 import { defineKind, type Infer, s, type WithSpec } from './build.ts';
 import { conditionStatus, text } from './columns.ts';
 import { conditionList } from './conditions.ts';
@@ -16,7 +17,7 @@ const spec = s.object(
   { doc: 'Desired state of the profile.' },
 );
 
-// The part of a kubeconfig that says how to reach a cluster, in its own spelling.
+// The `cluster` entry of a kubeconfig, with its field names.
 const endpoint = s.object(
   {
     server: s.string({ doc: 'Address of the API server.' }),

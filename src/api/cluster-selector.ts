@@ -41,7 +41,7 @@ const term = {
 };
 
 export const clusterSelectorTerm = s.object(term, { doc: 'One way for a cluster to match.' });
-/** A term that may name a ClusterGroup, which is ours. */
+/** A term that may name a ClusterGroup, which is a kind of Flotilla. */
 export const groupSelectorTerm = s.object(
   {
     ...term,

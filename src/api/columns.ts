@@ -16,5 +16,5 @@ export const conditionGeneration = (name: string, type: string): Column =>
 export const generation: Column = text('Gen', '.metadata.generation');
 export const age: Column = date('Age', '.metadata.creationTimestamp');
 
-/** A JSONPath to one label; dots in the key are escaped, as the printer demands. */
+/** A JSONPath to one label; dots in the key are escaped, as kubectl requires. */
 export const labelPath = (key: string): string => `.metadata.labels.${key.replaceAll('.', '\\.')}`;

@@ -1,4 +1,4 @@
-// Conditions, as every status carries them. The types and reasons of a kind stand beside the kind.
+// Conditions of every status. The types and reasons of a kind are defined beside the kind.
 import { type Infer, s } from './build.ts';
 
 export const condition = s.object(
@@ -38,6 +38,6 @@ export type Condition<Type extends string = string, Reason extends string = stri
 export const conditionsByType = (doc: string, maxItems?: number) =>
   s.array(condition, { doc, keys: ['type'], ...(maxItems === undefined ? {} : { maxItems }) });
 
-/** Conditions as a plain list, replaced as a whole. */
+/** Conditions as an atomic list. */
 export const conditionList = (doc: string, maxItems?: number) =>
   s.array(condition, { doc, ...(maxItems === undefined ? {} : { maxItems }) });

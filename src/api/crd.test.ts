@@ -22,12 +22,12 @@ describe('the committed definitions', () => {
     expect(yamlFiles().sort()).toEqual(installed.map(crdFile).sort());
   });
 
-  // One by one: reading YAML takes its time.
+  // One test per kind: parsing YAML is slow.
   test.each(installed.map((kind) => ({ kind, it: crdFile(kind) })))('$it is read back as the same data', ({ kind }) => {
     expect(parse(crdYaml(kind))).toEqual(JSON.parse(JSON.stringify(crdOf(kind))));
   });
 
-  // kubectl keeps what it applied in an annotation, and all annotations of an object may have 256 KiB.
+  // kubectl apply stores the object in an annotation, and all annotations of an object together are limited to 256 KiB.
   test('fit into the annotation of kubectl apply', () => {
     for (const kind of installed) expect(JSON.stringify(crdOf(kind)).length, nameOf(kind)).toBeLessThan(200 * 1024);
   });
@@ -89,7 +89,7 @@ describe.each(installed.map((kind) => ({ kind, it: nameOf(kind) })))('the schema
     }
   });
 
-  // A transition rule below a list that cannot tell its entries apart would never run.
+  // A transition rule inside a list whose entries have no keys never runs.
   test('compares with the old value only where the old value can be found', () => {
     for (const { path, schema } of places) {
       const compares = (schema['x-kubernetes-validations'] ?? []).some((rule) => rule.rule.includes('oldSelf'));

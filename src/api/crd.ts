@@ -1,4 +1,4 @@
-// From a kind to its CustomResourceDefinition, as an object and as YAML. Equal input gives equal text.
+// Computes the CustomResourceDefinition of a kind, as an object and as YAML. Equal input gives equal text.
 import { writeYaml } from '../base/write-yaml.ts';
 import type { Column, Kind } from './kind.ts';
 import type { KubeObject } from './object.ts';

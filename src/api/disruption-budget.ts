@@ -1,4 +1,5 @@
-// ClusterResourcePlacementDisruptionBudget: how many clusters of a placement evictions may take out. It has the placement's name.
+// ClusterResourcePlacementDisruptionBudget: limits how many clusters of a placement evictions may remove. It has the
+// name of the placement.
 import { defineKind, type Infer, rule, s, type WithSpec } from './build.ts';
 import { age, text } from './columns.ts';
 import { admitBudget, budgetReads } from './eviction-admission.ts';

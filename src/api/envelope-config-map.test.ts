@@ -24,7 +24,7 @@ describe('a ConfigMap is an envelope', () => {
     ['several, in both', { a: YAML, b: JSON_TEXT }],
     ['a marker before and after', { a: `---\n${YAML}---\n` }],
     ['in one line', { a: '{apiVersion: v1, kind: ResourceQuota, metadata: {name: limits}}' }],
-    // Reading it would take seconds; it has the words of an object.
+    // Too large to be parsed, but it contains the field names of an object.
     ['more than is read', { a: `${YAML}spec: {}\n# ${'x'.repeat(LONG)}` }],
     ['none', {}],
   ])('with %s', (_what, data) => {

@@ -1,6 +1,6 @@
-// A ConfigMap that stands for the objects in it: it is annotated so, and every value of its data is the text of one. There are annotated ConfigMaps
-// with other data, whose owners expect them to be placed as they are.
-// Differs from KubeFleet: it places every ConfigMap as it is, although it documents envelopes of this kind.
+// A ConfigMap that is an envelope: it has the annotation, and every value of its data is one manifest. Annotated
+// ConfigMaps with other data are placed unchanged, as their owners expect.
+// Differs from KubeFleet: it places every ConfigMap unchanged, although it documents envelopes of this kind.
 import { isObject } from '../base/json.ts';
 import { parseYamlDocuments } from '../base/yaml.ts';
 import { annotations } from './names.ts';
@@ -13,7 +13,7 @@ export function isEnvelopeConfigMap(object: KubeObject): boolean {
   return length <= LONGEST && texts.every(isManifest);
 }
 
-/** Of one that is an envelope. */
+/** For a ConfigMap that is an envelope. */
 export const objectsInConfigMap = (object: KubeObject): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries((object as { readonly data?: Readonly<Record<string, string>> }).data ?? {}).map(([key, text]) => [
@@ -22,14 +22,14 @@ export const objectsInConfigMap = (object: KubeObject): Readonly<Record<string, 
     ]),
   );
 
-/** A user calls it an envelope; what it contains may be something else. */
+/** Whether the ConfigMap is annotated as an envelope; its data may still be something else. */
 export const isMarkedConfigMap = ({ apiVersion, kind, metadata }: KubeObject): boolean =>
   kind === 'ConfigMap' && apiVersion === 'v1' && metadata.annotations?.[annotations.envelopeConfigMap] === 'true';
 
 const textsIn = (object: KubeObject): readonly string[] =>
   Object.values((object as { readonly data?: Readonly<Record<string, string>> }).data ?? {});
 
-/** In characters. Reading more YAML than that would delay all others; etcd takes little more. */
+/** In characters. Parsing more YAML would delay all other work; etcd accepts little more. */
 const LONGEST = 1024 * 1024;
 const WORDS = ['apiVersion', 'kind', 'metadata', 'name'];
 const hasWordsOfManifest = (text: string): boolean => WORDS.every((word) => text.includes(word));
@@ -44,7 +44,7 @@ function isManifest(text: string): boolean {
 
 const isName = (value: unknown): boolean => typeof value === 'string' && value !== '';
 
-/** JSON is YAML, and much faster to read as what it is. */
+/** JSON is valid YAML, but JSON.parse is much faster. */
 function valuesIn(text: string): readonly unknown[] {
   try {
     return [JSON.parse(text)];

@@ -1,4 +1,5 @@
-// ClusterResourceEnvelope and ResourceEnvelope: carry objects that must not act on the hub, such as quotas or webhooks.
+// ClusterResourceEnvelope and ResourceEnvelope: contain objects that must not take effect on the hub, such as quotas or
+// webhooks.
 import { definePair, type Embedded, s } from './build.ts';
 import { age, generation } from './columns.ts';
 import { BETA, placementGroup } from './groups.ts';

@@ -1,4 +1,4 @@
-// Envelopes of all three forms, and the objects in them. Pure; what is made from an object is made once.
+// Envelopes of all three kinds, and the objects in them. Pure; results are cached per object.
 import { byText } from '../base/compare.ts';
 import { canonicalJson, deepFreeze, isObject } from '../base/json.ts';
 import { isNamespaced } from './builtin/facts.ts';
@@ -18,7 +18,7 @@ export interface Enveloped {
   readonly type: EnvelopeType;
   readonly name: string;
   readonly namespace?: string;
-  /** Sorted by their JSON, descending: the Work of an unchanged envelope stays as it is. */
+  /** Sorted by their JSON, descending, so that the Work of an unchanged envelope does not change. */
   readonly entries: readonly Entry[];
 }
 
@@ -30,7 +30,7 @@ export const isEnvelopeKind = ({ group = '', kind }: Pick<ResourceIdentifier, 'g
 
 const known = new WeakMap<KubeObject, { readonly envelope: Enveloped | undefined }>();
 
-/** undefined = it is no envelope. */
+/** undefined = the object is not an envelope. */
 export function envelopeIn(object: KubeObject): Enveloped | undefined {
   const before = known.get(object);
   if (before !== undefined) return before.envelope;
@@ -57,7 +57,7 @@ function read(object: KubeObject): Enveloped | undefined {
   };
 }
 
-/** The first entry that breaks a rule of scope or namespace. `within`: namespace of the placement, if it has one. */
+/** The first entry that breaks a rule about scope or namespace. `within`: namespace of the placement, if it has one. */
 export function brokenRuleIn(envelope: Enveloped, within?: string): string | undefined {
   for (const { key, object } of envelope.entries) {
     const problem = problemOf(envelope, object, within);
@@ -70,7 +70,7 @@ export const envelopeText = ({ type, name, namespace }: Omit<Enveloped, 'entries
   refText({ kind: type, name, ...(namespace === undefined ? {} : { namespace }) });
 
 function problemOf({ type, namespace: own = '' }: Enveloped, object: unknown, within?: string): string | undefined {
-  // The agent reports entries that are no objects, and applies the others.
+  // The agent reports entries that are not objects, and applies the others.
   if (!isObject(object) || !isObject(object['metadata'])) return undefined;
   const { apiVersion, kind, metadata } = object;
   const { group, version } = groupVersionOf(typeof apiVersion === 'string' ? apiVersion : '');
@@ -92,14 +92,14 @@ function problemOf({ type, namespace: own = '' }: Enveloped, object: unknown, wi
   return `${has}; only objects of namespace "${own}" are allowed${why}`;
 }
 
-/** Of Kubernetes' own kinds; undefined = another kind, whose scope only its members know. */
+/** Scope of a built-in kind; undefined = another kind, whose scope only the members know. */
 function scopeOf(group: string, version: string, kind: unknown): 'Cluster' | 'Namespaced' | undefined {
   const type = typeof kind === 'string' ? typeNameOf(group, version, kind) : undefined;
   const namespaced = type === undefined ? undefined : isNamespaced(type);
   return namespaced === undefined ? undefined : namespaced ? 'Namespaced' : 'Cluster';
 }
 
-/** Objects of an envelope as a status names them; those without a name are left out. */
+/** The objects of an envelope as a status names them; entries without a name are omitted. */
 export function innerIdentifiers(object: KubeObject): readonly ResourceIdentifier[] {
   const envelope = envelopeIn(object);
   if (envelope === undefined) return [];
@@ -116,14 +116,17 @@ export function innerIdentifiers(object: KubeObject): readonly ResourceIdentifie
   );
 }
 
-/** As clusters get them: an envelope stands for the objects in it. Entries that are no objects are left out. */
+/**
+ * The objects that clusters get: an envelope is replaced by the objects in it. Entries that are not objects are
+ * omitted.
+ */
 export const unwrapped = (objects: readonly KubeObject[]): readonly KubeObject[] =>
   objects.flatMap((each) => {
     const envelope = envelopeIn(each);
     return envelope === undefined ? [each] : envelope.entries.map(({ object }) => object).filter(isNamed);
   });
 
-/** Entries of an envelope may be anything. */
+/** An entry of an envelope can be any JSON value. */
 export const isNamed = (object: unknown): boolean =>
   isObject(object) &&
   typeof object['apiVersion'] === 'string' &&

@@ -1,4 +1,5 @@
-// Evictions and budgets on a server that has the placement: what is refused, and what is accepted with a warning.
+// Evictions and budgets on a server that has the placement: which requests are rejected, and which are accepted with a
+// warning.
 import { expect, test } from 'vitest';
 import { aCluster, type TestCluster } from '../../test/cluster.ts';
 import { messageOf } from '../base/errors.ts';

@@ -1,4 +1,4 @@
-// What the schema cannot say about evictions and disruption budgets: whether they fit the placement that they are about. Pure.
+// Validation of evictions and disruption budgets against their placement, which a schema cannot express. Pure.
 import type { DisruptionBudgetSpec } from './disruption-budget.ts';
 import type { EvictionSpec, EvictionStatus } from './eviction.ts';
 import type { AdmitQuestion, AdmitRead, AdmitRequest, Admitted, FieldCause, Resource } from './kind.ts';
@@ -6,7 +6,7 @@ import type { KubeObject } from './object.ts';
 import type { Placement } from './placement.ts';
 import { invalidValue } from './status.ts';
 
-/** Not the definition itself: kinds must not import each other in a circle. */
+/** Not imported from the definition of the kind, because that would be a circular import. */
 const PLACEMENTS: Resource = {
   group: 'placement.kubernetes-fleet.io',
   version: 'v1beta1',
@@ -37,7 +37,10 @@ export const evictionReads = (request: OfEviction): readonly AdmitRead[] =>
     ? [{ resource: PLACEMENTS, name: request.object?.spec?.placementName ?? '' }]
     : [];
 
-/** Differs from KubeFleet: there an eviction of a PickFixed placement is denied, which stops a drain of all the others. */
+/**
+ * Differs from KubeFleet: there an eviction of a PickFixed placement is denied, which stops the drain of all other
+ * placements.
+ */
 export function admitEviction(request: AdmitRequest<EvictionSpec, EvictionStatus>): Admitted {
   if (!isJudged(request) || request.verb !== 'create') return admitted(request);
   const name = request.object?.spec?.placementName ?? '';

@@ -1,4 +1,5 @@
-// ClusterResourcePlacementEviction: takes a placement's resources off one cluster, once, if the disruption budget allows.
+// ClusterResourcePlacementEviction: removes a placement's resources from one cluster, once, if the disruption budget
+// allows it.
 import { defineKind, type Infer, s, type WithSpec } from './build.ts';
 import { conditionStatus } from './columns.ts';
 import { conditionList } from './conditions.ts';

@@ -1,4 +1,4 @@
-// Freeze: while it lasts, no rollout and no run updates or removes anything on the clusters that it covers.
+// Freeze: while it is in effect, no rollout and no run updates or removes anything on the clusters that it covers.
 import { defineKind, type Infer, s, type WithSpec } from './build.ts';
 import { age, text } from './columns.ts';
 import { ALPHA, flotillaGroup } from './groups.ts';

@@ -1,4 +1,5 @@
-// GitRepo: a Git repository whose directories become placements. Names, meanings and status words are those of Rancher Fleet's GitRepo.
+// GitRepo: a Git repository whose directories become placements. Field names, semantics and status values are those of
+// Rancher Fleet's GitRepo.
 import { defineKind, type Infer, rule, s, type WithSpec } from './build.ts';
 import { age, text, wide } from './columns.ts';
 import { conditionsByType } from './conditions.ts';
@@ -122,7 +123,7 @@ const count = (doc: string) => s.integer({ doc, format: 'int32', minimum: 0 });
 
 export const MAX_LISTED_BUNDLES = 200;
 export const MAX_LISTED_PROBLEMS = 20;
-/** States of a bundle: those of a rollout, and Pending until its placement has reported. */
+/** States of a bundle: those of a rollout; Pending until its placement has reported. */
 const state = (doc: string) => s.oneOf(ROLLOUT_WORDS, { doc });
 
 const problem = s.object(
@@ -215,6 +216,6 @@ export type GitRepo = WithSpec<GitRepoSpec, GitRepoStatus>;
 /** `apps/web/fleet.yaml:7: …` */
 export function problemText({ file, line, message }: GitProblem): string {
   const where = file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `;
-  // The reader of YAML has the line in its own words.
+  // The message of the YAML parser already contains the line.
   return `${where}${line === undefined ? message : message.replace(`line ${line}: `, '')}`;
 }

@@ -1,4 +1,4 @@
-// How often an agent reports. The hub copies the setting from the MemberCluster to the InternalMemberCluster.
+// How often an agent reports. The hub copies the value from the MemberCluster to the InternalMemberCluster.
 import { s } from './build.ts';
 
 export const heartbeatPeriodSeconds = s.defaulted(

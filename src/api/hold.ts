@@ -1,8 +1,8 @@
-// A Hold is the answer to "why is it not moving": who waits, which object holds it, the numbers, and what a person can do.
-// One table turns codes into sentences, for conditions, Events, logs, the CLI and the dashboard alike.
+// A Hold explains why an object does not progress: what waits, which object blocks it, numbers, and the next step. One
+// table maps codes to sentences, for conditions, Events, logs, the CLI and the dashboard.
 import { type ObjectRef, refText } from './object.ts';
 
-/** Closed: a new reason to wait is a new row here. */
+/** All codes: a new reason to wait is a new row here. */
 export type HoldCode =
   | 'AgentNotConnected'
   | 'ApprovalMissing'
@@ -44,7 +44,7 @@ export type HoldCode =
   | 'UntrackedPeriod'
   | 'VariantPending';
 
-/** What keeps a placement as a whole from progressing until a user changes something. */
+/** Codes that block a whole placement until a user changes something. */
 export const BLOCKING: readonly string[] = [
   'NotSupportedYet',
   'SelectionPending',
@@ -59,7 +59,7 @@ export interface Hold {
   readonly facts: Readonly<Record<string, string | number>>;
   readonly since?: number;
   readonly until?: number;
-  /** What a person can do. */
+  /** The next step for a user. */
   readonly next?: string;
 }
 
@@ -159,7 +159,7 @@ const limitIn = ({ maxUnavailable }: Facts): string =>
 
 const remaining = ({ works = 0 }: Facts): string => (works === 1 ? '1 work remains' : `${works} works remain`);
 
-/** Causes are codes in the facts, words to people. */
+/** Facts contain causes as codes; messages contain these words. */
 const CAUSES: Readonly<Record<string, string>> = {
   available: 'it still runs its copy',
   diffed: 'it still has its report',
@@ -181,13 +181,13 @@ function causeWords({ cause = 'not ready' }: Facts): string {
 const causeIn = (facts: Facts): string =>
   [causeWords(facts), ...(facts['message'] === undefined ? [] : [facts['message']])].join(': ');
 
-/** `on`: a run that is in the way of another one. */
+/** `on`: a run that blocks another one. */
 export function rivalSentence(on: string, isStopped: boolean): string {
   return `${on} is ${isStopped ? 'stopped half-way' : 'under way'} on the same placement with another strategy`;
 }
 
 export function sentenceOf(hold: Hold): string {
   const on = refText(hold.on ?? hold.subject);
-  // A status may come from a newer hub, or from any client with write access.
+  // A newer hub, or any client with write access, may have written an unknown code.
   return Object.hasOwn(SENTENCES, hold.code) ? SENTENCES[hold.code](hold.facts, on) : `blocked by ${on}: ${hold.code}`;
 }

@@ -1,5 +1,5 @@
-// The answer to "why is it not moving", as data in a status: placements and runs carry it.
-// Additive: KubeFleet has no such field, and its clients ignore it.
+// The reason why an object does not progress, as data in a status: placements and runs carry it. Additive: KubeFleet
+// has no such field, and its clients ignore it.
 import { type Infer, s } from './build.ts';
 
 const objectReference = s.object(

@@ -1,12 +1,13 @@
-// Rules for what never changes once written.
+// Rules for immutable fields.
 import { rule } from './build.ts';
 
 /**
- * The spec of a snapshot is what happened; editing it would rewrite history under a rollout that uses it. Labels, annotations and
- * status stay writable. Differs from KubeFleet: there it is a convention.
+ * The spec of a snapshot is a record; editing it would change the content under a rollout that uses it. Labels,
+ * annotations and status stay mutable.
+ * Differs from KubeFleet: there it is a convention.
  *
- * A stock API server compares fields that the schema does not name only by the keys both sides have: swapping one such key of an
- * embedded object for another slips through there. Ours compares everything.
+ * A stock API server compares fields that the schema does not name only by the keys that both sides have, so replacing
+ * one such key of an embedded object by another is accepted there. Ours compares everything.
  */
 export const frozenSnapshot = rule('self == oldSelf', 'the spec of a snapshot is immutable');
 

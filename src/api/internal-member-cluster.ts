@@ -1,4 +1,5 @@
-// InternalMemberCluster: how hub and agent talk about one membership, in the member's own namespace on the hub.
+// InternalMemberCluster: how hub and agent exchange the state of one membership, in the member's own namespace on the
+// hub.
 import { defineKind, type Infer, s, type WithSpec } from './build.ts';
 import { age, date, text } from './columns.ts';
 import { conditionList } from './conditions.ts';
@@ -39,7 +40,7 @@ export const internalMemberCluster = defineKind({
   ],
 });
 
-/** The agent has to remove what was placed before it leaves. */
+/** The agent must remove the placed objects before it leaves. */
 export const isPurging = ({ metadata, spec }: InternalMemberCluster): boolean =>
   spec.state === 'Leave' && metadata.annotations?.[annotations.onLeave] === PURGE;
 

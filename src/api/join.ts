@@ -1,4 +1,5 @@
-// What `flotilla join NAME` puts on a hub, as data: an identity that may renew its own token, and the MemberCluster that names it.
+// The objects that `flotilla join NAME` creates on a hub: an identity that may renew its own token, and the
+// MemberCluster that names it.
 import type { Taint } from './member-cluster.ts';
 import { memberCluster } from './member-cluster.ts';
 import { finalizers, memberServiceAccount, memberTokenSecret, labels as names, SYSTEM_NAMESPACE } from './names.ts';
@@ -12,11 +13,11 @@ export interface JoinOptions {
   readonly heartbeatPeriodSeconds?: number;
 }
 
-/** To be created in this order; what exists already is fine. */
+/** Create them in this order; objects that already exist are kept. */
 export interface JoinObjects {
   readonly namespace: KubeObject;
   readonly serviceAccount: KubeObject;
-  /** The right to issue tokens of this ServiceAccount and of no other, for the agent to renew its own. */
+  /** Allows the agent to create tokens for this ServiceAccount only, to renew its own. */
   readonly renewalRole: KubeObject;
   readonly renewalRoleBinding: KubeObject;
   /** Only for a token that does not expire. The API server fills in `data.token` and `data['ca.crt']`. */
@@ -64,7 +65,8 @@ export function joinObjects({ name, labels, taints, heartbeatPeriodSeconds }: Jo
       metadata: {
         name,
         ...(labels === undefined ? {} : { labels }),
-        // From the first moment: a member that is deleted before the hub has seen it would leave its identity behind.
+        // Set at creation: otherwise a member that is deleted before the hub has seen it would leave its identity
+        // behind.
         finalizers: [finalizers.memberCluster],
       },
       spec: {

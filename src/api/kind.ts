@@ -1,4 +1,4 @@
-// What it takes to define a kind, once: everything else (types, CRD, OpenAPI, defaults, columns) is derived from it.
+// The definition of a kind; types, CRD, OpenAPI, defaults and columns are derived from it.
 import type { StatusCause } from '../base/errors.ts';
 import type { KubeObject, User } from './object.ts';
 import type { Schema } from './schema.ts';
@@ -22,7 +22,7 @@ export interface Column {
   readonly priority?: number;
 }
 
-/** One served version of a kind. Versions share the type; a version may lack columns or rules that another has. */
+/** One served version of a kind. Versions share the type; a version may lack columns or rules of another one. */
 export interface KindVersion {
   readonly version: string;
   readonly schema: Schema;
@@ -30,9 +30,9 @@ export interface KindVersion {
 }
 
 export interface Kind<Spec = unknown, Status = unknown> extends Resource {
-  /** The whole object's schema in the stored version. */
+  /** The schema of the whole object in the storage version. */
   readonly schema: Schema;
-  /** All served versions, most preferred first; `version` (of Resource) is the stored one. */
+  /** All served versions, most preferred first; `version` (of Resource) is the storage version. */
   readonly versions: readonly KindVersion[];
   readonly singular: string;
   readonly listKind: string;
@@ -41,17 +41,20 @@ export interface Kind<Spec = unknown, Status = unknown> extends Resource {
   readonly columns: readonly Column[];
   readonly hasStatus: boolean;
   readonly doc: string;
-  /** Defaults and validation beyond the schema. Pure. In process on the embedded server, behind a webhook on a real one. */
+  /**
+   * Defaults and validation beyond the schema. Pure. Runs in process on the embedded server, and in a webhook on a real
+   * one.
+   */
   admit?(request: AdmitRequest<Spec, Status>): Admitted;
-  /** What `admit` looks up for this request; absent = nothing. Pure. */
+  /** The reads that `admit` needs for this request; absent = none. Pure. */
   reads?(request: AdmitQuestion<Spec, Status>): readonly AdmitRead[];
 }
 
-/** The version that clients use when they name none: kubectl looks for the Events of an object under this one. */
+/** The version that clients use by default: kubectl looks for the Events of an object in this one. */
 export const preferredVersion = (resource: Resource | Kind): string =>
   ('versions' in resource ? resource.versions[0]?.version : undefined) ?? resource.version;
 
-/** What one cluster does beyond the schema with objects of a kind that every server has. */
+/** Additional admission of one cluster for a kind that every server has. */
 export type Admission = Pick<Kind, 'group' | 'kind' | 'reads'> & Required<Pick<Kind, 'admit'>>;
 
 export type FieldCause = StatusCause & { readonly field: string };
@@ -71,18 +74,18 @@ export interface AdmitQuestion<Spec, Status> {
 }
 
 export interface AdmitRequest<Spec, Status> extends AdmitQuestion<Spec, Status> {
-  /** What `reads` has named, and nothing else. */
+  /** Only objects declared by `reads`. */
   readonly lookup: ReadOnly;
 }
 
-/** One object, or without a name a collection, in one namespace if there is one. */
+/** One object, or without a name a collection, optionally in one namespace. */
 export interface AdmitRead {
   readonly resource: Resource;
   readonly namespace?: string;
   readonly name?: string;
 }
 
-/** What an admission decision may look at. */
+/** The objects that an admission decision can read. */
 export interface ReadOnly {
   get(resource: Resource, name: string, namespace?: string): KubeObject | undefined;
   list(resource: Resource, namespace?: string): readonly KubeObject[];

@@ -1,4 +1,4 @@
-// What clients rely on: names, scopes, versions, columns. The table is the API of the fleet groups, word for word.
+// The API that clients rely on: names, scopes, versions, columns. The table lists the fleet groups exactly.
 import { describe, expect, test } from 'vitest';
 import type { Kind } from './kind.ts';
 import { hubKinds, memberKinds } from './kinds.ts';

@@ -1,4 +1,4 @@
-// All kinds that we define, by where their CRDs belong.
+// All kinds that we define, by the cluster on which their CRDs are installed.
 import { appliedWork } from './applied-work.ts';
 import { approvalRequest } from './approval-request.ts';
 import { binding } from './binding.ts';

@@ -1,4 +1,4 @@
-// The label selector of Kubernetes, with what would not parse refused where it is written.
+// The label selector of Kubernetes; selectors that do not parse are rejected at admission.
 import { type Infer, rule, s } from './build.ts';
 import { LABEL_VALUE, LABEL_VALUE_LENGTH, QUALIFIED_NAME, QUALIFIED_NAME_LENGTH } from './patterns.ts';
 
@@ -23,7 +23,7 @@ const expression = s.object(
   },
 );
 
-/** The bound on matchExpressions keeps the rule's cost finite for the API server. */
+/** The maximum on matchExpressions keeps the CEL cost of the rule bounded for the API server. */
 export const labelSelector = (doc: string) =>
   s.object(
     {

@@ -80,7 +80,7 @@ describe('label keys that no label can have are refused', () => {
     const message = expect.stringContaining('Invalid value: "b d": name part must consist of');
     for (const admitted of judge(kind, spec))
       expect(admitted).toEqual({ ok: false, causes: [{ reason: 'FieldValueInvalid', field, message }] });
-    // One that is stored already must not keep the object from being changed or deleted.
+    // An invalid object that is already stored must still be mutable and deletable.
     for (const admitted of judge(kind, spec, spec)) expect(admitted).toMatchObject({ ok: true });
   });
 });

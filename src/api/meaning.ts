@@ -1,5 +1,5 @@
-// What is accepted and may not mean what its author expects: the author gets a Warning that says what it means. Label keys that no
-// label can have are refused: the schema of a CRD cannot check the keys of a map. Pure.
+// Warns the author of a valid spec that may not have the expected effect. Rejects invalid label keys, because the
+// schema of a CRD cannot validate the keys of a map. Pure.
 import { qualifiedNameErrors } from '../base/names.ts';
 import type { AdmitRequest, Admitted, FieldCause } from './kind.ts';
 import type { LabelSelector } from './label-selector.ts';
@@ -60,7 +60,7 @@ export function placementLabelCauses({ resourceSelectors, policy, strategy }: Pl
 
 // ---- strategies
 
-/** For strategies of staged update runs. */
+/** For the strategies of staged update runs. */
 export function admitStrategy({
   verb,
   subresource,
@@ -98,7 +98,7 @@ const labelCauses = (selectors: Selectors): readonly FieldCause[] =>
     ),
   );
 
-/** An object that was stored with such a key can still be changed and deleted. */
+/** Only new problems: an object that was stored with such a key can still be changed and deleted. */
 export function newCauses(now: readonly FieldCause[], before: readonly FieldCause[] = []): readonly FieldCause[] {
   const known = new Set(before.map(({ message }) => message));
   return now.filter(({ message }) => !known.has(message));

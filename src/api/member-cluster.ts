@@ -1,4 +1,4 @@
-// MemberCluster: a cluster of the fleet, as the hub knows it.
+// MemberCluster: a cluster of the fleet.
 import { deepEqual } from '../base/json.ts';
 import { defineKind, type Infer, rule, s, type WithSpec } from './build.ts';
 import { age, conditionStatus, date, text, wide } from './columns.ts';
@@ -77,7 +77,7 @@ const kind = defineKind({
   doc: 'A cluster of the fleet.',
   spec,
   status,
-  // Differs from KubeFleet: it admits 63 characters and dots, and then fails for ever to create the namespace of the member.
+  // Differs from KubeFleet: it accepts 63 characters and dots, and then forever fails to create the member's namespace.
   rules: [
     rule(
       "size(self.metadata.name) <= 50 && !self.metadata.name.contains('.')",
@@ -97,11 +97,14 @@ const kind = defineKind({
   ],
 });
 
-/** What a RoleBinding could not name is refused here: else the member would wait for ever, and only a condition would say why. */
+/**
+ * Rejects an identity that a RoleBinding cannot name: otherwise the member would wait forever, and only a condition
+ * would show why.
+ */
 function admit({ verb, subresource, object, old }: AdmitRequest<MemberClusterSpec, MemberStatus>): Admitted {
   if (object === undefined || verb === 'delete' || subresource !== undefined) return admitted(object ?? old);
   const identity = object.spec?.identity;
-  // What was stored before can still be changed: a label or a finalizer must not fail for an identity that the change does not touch.
+  // An unchanged identity is not validated again: a new label or finalizer must not fail because of it.
   if (identity === undefined || deepEqual(identity, old?.spec?.identity)) return admitted(object);
   const causes = identityCauses(identity);
   if (causes.length > 0) return { ok: false, causes };
@@ -130,7 +133,7 @@ export type MemberClusterCondition =
   | 'ReadyToJoin'
   | 'Joined'
   | 'Healthy'
-  /** Ours. True while the hub leaves out a part of what the agent reports; else absent. */
+  /** Ours. True while the hub omits a part of the agent's report; otherwise absent. */
   | 'StatusTrimmed'
   | PropertyCondition;
 export type MemberClusterReason =
@@ -148,6 +151,6 @@ export type MemberClusterReason =
   | 'SpecInvalid'
   | 'StepRefused'
   | 'ReportOutOfBounds'
-  // Healthy repeats what the agent says.
+  // Healthy copies the reason of the agent.
   | AgentReason
   | PropertyReason;

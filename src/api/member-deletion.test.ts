@@ -1,4 +1,4 @@
-// The deletion of a member whose Services are exported, on a server with the kinds of networking agents and on one without.
+// The deletion of a member with exported Services, on a server with the kinds of networking agents and on one without.
 import { describe, expect, test } from 'vitest';
 import { aCluster, type TestCluster } from '../../test/cluster.ts';
 import { messageOf } from '../base/errors.ts';

@@ -1,4 +1,5 @@
-// A member whose Services others still use does not leave, on a hub that expects networking agents. Pure.
+// Rejects the deletion of a member whose exported Services are still in use, on a hub that expects networking agents.
+// Pure.
 import type { AdmitQuestion, AdmitRead, AdmitRequest, Admitted, Kind, Resource } from './kind.ts';
 import { type MemberClusterSpec, memberCluster } from './member-cluster.ts';
 import type { MemberStatus } from './member-status.ts';
@@ -6,7 +7,7 @@ import { memberNamespace } from './names.ts';
 import type { KubeObject } from './object.ts';
 import { forbiddenField } from './status.ts';
 
-/** A kind of KubeFleet's networking agents; a hub without its CRD has none of them. */
+/** A kind of KubeFleet's networking agents; a hub without its CRD has none of its objects. */
 const EXPORTS: Resource = {
   group: 'networking.fleet.azure.com',
   version: 'v1beta1',
@@ -17,7 +18,7 @@ const EXPORTS: Resource = {
 
 type Question = AdmitQuestion<MemberClusterSpec, MemberStatus>;
 
-/** A deletion that has begun, or that says Skip, is not checked again. */
+/** A deletion that has begun, or that has validationMode Skip, is not checked. */
 const isJudged = ({ verb, old }: Question): boolean =>
   verb === 'delete' &&
   old?.metadata.deletionTimestamp === undefined &&
@@ -38,13 +39,13 @@ function refusal(request: AdmitRequest<MemberClusterSpec, MemberStatus>): Admitt
   return { ok: false, causes: [forbiddenField('spec.deleteOptions.validationMode', why)] };
 }
 
-/** As it is called on the member. */
+/** The name on the member. */
 function nameOf({ metadata, spec }: KubeObject): string {
   const { serviceReference } = (spec ?? {}) as { readonly serviceReference?: { readonly namespacedName?: string } };
   return serviceReference?.namespacedName ?? metadata.name ?? '';
 }
 
-/** MemberCluster as a hub has it that expects networking agents. */
+/** The MemberCluster kind of a hub that expects networking agents. */
 export const networkedMemberCluster: Kind<MemberClusterSpec, MemberStatus> = Object.freeze({
   ...memberCluster,
   reads,

@@ -1,4 +1,4 @@
-// Who the agent of a member is on the hub.
+// The identity of a member's agent on the hub.
 import type { FieldCause } from './kind.ts';
 import { RBAC_GROUP } from './resources.ts';
 import { notSupported, required } from './status.ts';
@@ -19,7 +19,7 @@ export interface Subject {
 
 const KINDS = ['Group', 'ServiceAccount', 'User'];
 
-/** Why no RoleBinding can name this identity; none = it can. */
+/** Why a RoleBinding cannot name this identity; empty = it can. */
 export function identityCauses({ kind, name, apiGroup = '' }: Identity): readonly FieldCause[] {
   const at = 'spec.identity';
   if (!KINDS.includes(kind)) return [notSupported(`${at}.kind`, kind, KINDS)];
@@ -30,7 +30,10 @@ export function identityCauses({ kind, name, apiGroup = '' }: Identity): readonl
   ];
 }
 
-/** The identity as the API server stores it in a RoleBinding, so that a comparison finds no difference where there is none. */
+/**
+ * The identity as the API server stores it in a RoleBinding, so that a comparison does not find differences in
+ * defaults.
+ */
 export function subjectOf({ kind, name, apiGroup, namespace }: Identity): Subject {
   const group = apiGroup || (kind === 'ServiceAccount' ? '' : RBAC_GROUP);
   return {

@@ -1,4 +1,4 @@
-// Names of members. A member's namespace on the hub is made from its name, which makes the name's limit.
+// Names of members. A member's namespace on the hub contains its name, which limits the length.
 import { memberNamespace } from './names.ts';
 
 const LONGEST_LABEL = 63;
@@ -6,7 +6,7 @@ const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 export const LONGEST_MEMBER_NAME = LONGEST_LABEL - memberNamespace('').length;
 
-/** Why no member can have this name, as one sentence, or undefined. */
+/** Why the name is invalid, as one sentence, or undefined. */
 export function memberNameProblem(name: string): string | undefined {
   if (name.length > LONGEST_MEMBER_NAME) {
     return `the name of a member may have at most ${LONGEST_MEMBER_NAME} characters, because its namespace on the hub is ${memberNamespace('NAME')}; this one has ${name.length}`;

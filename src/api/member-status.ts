@@ -1,16 +1,17 @@
-// What is known of a member cluster. The agent reports it on the InternalMemberCluster, the hub repeats it on the MemberCluster.
+// The state of a member cluster. The agent reports it on the InternalMemberCluster, the hub copies it to the
+// MemberCluster.
 import { type Infer, s, type Typed } from './build.ts';
 import { type Condition, conditionsByType } from './conditions.ts';
 import { QUANTITY } from './patterns.ts';
 
-// What one member may cost the hub. An agent reports far less; whatever is larger is refused as a whole.
+// Limits for the report of one member. An agent reports far less; a larger report is rejected as a whole.
 export const MAX_REPORTED_CONDITIONS = 64;
 export const MAX_AGENTS = 8;
 export const MAX_AGENT_CONDITIONS = 16;
 export const MAX_PROPERTIES = 1000;
 export const MAX_RESOURCES = 100;
 export const MAX_NAMESPACES = 5000;
-/** Certificates of a cluster are properties, too. */
+/** Also fits the certificates of a cluster, which are a property. */
 export const MAX_PROPERTY_LENGTH = 16_384;
 const MAX_QUANTITY_LENGTH = 64;
 const MAX_NAME_LENGTH = 253;
@@ -35,7 +36,7 @@ const agent = s.object(
   { doc: 'One agent of the member.' },
 );
 
-/** The two kinds differ only in how their list of conditions merges. */
+/** In the two kinds only the list type of the conditions differs. */
 export const memberStatus = (conditions: Typed<readonly Condition[]>) =>
   s.object(
     {
@@ -88,12 +89,12 @@ export type AgentReason =
   | 'InternalMemberClusterHealthy'
   | 'InternalMemberClusterUnhealthy';
 
-/** Conditions that the agent's property provider reports; the hub repeats them. */
+/** Conditions that the agent's property provider reports; the hub copies them. */
 export type PropertyCondition =
   | 'ClusterPropertyProviderStarted'
   | 'ClusterPropertyCollectionSucceeded'
   | 'NamespaceCollectionSucceeded'
-  /** Ours. False while another agent reports under the same name; else absent. */
+  /** Ours. False while another agent reports under the same name; otherwise absent. */
   | 'SoleAgent'
   | 'AKSClusterCostPropertiesCollectionSucceeded';
 export type PropertyReason =

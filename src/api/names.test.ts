@@ -56,7 +56,7 @@ test.each([
   ['my-kube-app', false],
 ])('%s is reserved: %s', (namespace, reserved) => expect(isReservedNamespace(namespace)).toBe(reserved));
 
-// Other programs compare these; a change here breaks a fleet that is half upgraded.
+// Other programs compare these strings; a change here breaks a partly upgraded fleet.
 test('labels, annotations and finalizers are spelt as other programs spell them', () => {
   expect([labels.parentPlacement, labels.targetUpdateRun, labels.isLatestUpdateRunApproval, labels.taskType]).toEqual([
     'kubernetes-fleet.io/parent-CRP',

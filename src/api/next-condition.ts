@@ -1,24 +1,27 @@
-// Conditions over time: the stamp of a condition moves only when its status does.
+// Conditions over time: lastTransitionTime changes only with the status.
 import { kubeTime } from '../base/clock.ts';
 import type { Condition } from './conditions.ts';
 
 export type Finding = Omit<Condition, 'lastTransitionTime'>;
 
 export function conditionOf(conditions: readonly Condition[] | undefined, type: string): Condition | undefined {
-  // Asked for every member of a large fleet in one go: without a function for each.
+  // Called for every member of a large fleet at once, so it allocates no closure.
   for (const each of conditions ?? NONE) if (each.type === type) return each;
   return undefined;
 }
 
 const NONE: readonly Condition[] = [];
 
-/** What is found now, as the successor of what was said before. */
+/** The successor of the previous condition. */
 export const nextCondition = (previous: Condition | undefined, finding: Finding, now: number): Condition => ({
   ...finding,
   lastTransitionTime: previous?.status === finding.status ? previous.lastTransitionTime : kubeTime(now),
 });
 
-/** Only details behind the same words are new: not worth a write of their own. The one use of a message besides showing it. */
+/**
+ * Only details after the same message are new, which is not worth a write. This is the only decision that depends on a
+ * message.
+ */
 export const isReportedAlready = (last: Condition | undefined, finding: Finding): boolean =>
   last !== undefined &&
   last.status === finding.status &&

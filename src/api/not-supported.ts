@@ -1,5 +1,5 @@
-// What is accepted and stored, but not acted upon yet: the one list. Its author gets a warning; a placement that uses it does
-// not move (hub/orders/unsupported.ts). A row goes when its behaviour is built.
+// The list of fields and values that are accepted and stored, but not supported yet. The author gets a warning; a
+// placement that uses one is not rolled out (hub/orders/unsupported.ts). Delete a row when its behavior is implemented.
 
 import { isEnvelopeConfigMap, isMarkedConfigMap } from './envelope-config-map.ts';
 import { brokenRuleIn, envelopeIn, isEnvelopeKind } from './enveloped.ts';
@@ -11,21 +11,24 @@ import type { Placement, PlacementSpec } from './placement.ts';
 import { mirrorWarnings } from './status-mirror.ts';
 
 interface FieldRow {
-  /** As kubectl explain finds it. */
+  /** The path for kubectl explain. */
   readonly field: string;
-  /** What in particular, if not every value. */
+  /** The unsupported value, if not every value is. */
   readonly value?: string;
-  /** What follows besides. */
+  /** An additional effect or advice for the warning. */
   readonly consequence?: string;
   isUsed(spec: PlacementSpec): boolean;
 }
 
-/** What it has placed stays on the clusters when the placement is deleted. Differs from KubeFleet, where it is ignored. */
+/**
+ * The placed objects stay on the clusters when the placement is deleted. Differs from KubeFleet, which ignores the
+ * field.
+ */
 export function isAbandoning({ strategy }: PlacementSpec): boolean {
   return strategy?.deleteStrategy?.propagationPolicy === 'Abandon';
 }
 
-/** An object on the hub has one status, so one cluster must be meant. */
+/** An object on the hub has one status, so the policy must pick exactly one cluster. */
 export const picksOneCluster = (policy: PlacementSpec['policy']): boolean =>
   policy?.placementType === 'PickFixed'
     ? policy.clusterNames?.length === 1
@@ -46,13 +49,13 @@ const FIELDS: readonly FieldRow[] = [
 const used = new WeakMap<PlacementSpec, readonly string[]>();
 const NONE: readonly string[] = [];
 
-/** Fields of this spec whose behaviour is not built yet, each with its value where only that is missing. */
+/** Unsupported fields of this spec, with the value where only that is unsupported. */
 export function notSupportedFields(spec: PlacementSpec): readonly string[] {
   const known = used.get(spec);
   if (known !== undefined) return known;
   const fields = FIELDS.filter(({ isUsed }) => isUsed(spec)).map(nameOf);
   const found = fields.length === 0 ? NONE : fields;
-  // A spec that can still change must not be remembered by its identity.
+  // Only frozen specs are cached by identity, because others can still change.
   if (Object.isFrozen(spec)) used.set(spec, found);
   return found;
 }
@@ -65,7 +68,7 @@ const warningOf = (row: FieldRow): string =>
     ...(row.consequence === undefined ? [] : [row.consequence]),
   ].join('; ');
 
-/** For placements: stored, with a warning for every field that is not acted upon. */
+/** For placements: stored, with a warning for every unsupported field. */
 export function admitPlacement({
   verb,
   subresource,
@@ -89,7 +92,7 @@ export function admitPlacement({
   };
 }
 
-/** Envelopes are stored as they are, with a warning for a rule that their objects break: no cluster would get them. */
+/** Envelopes are stored unchanged, with a warning if their objects break a rule, because no cluster would get them. */
 export function warnedOf(kind: Kind): Kind {
   if (!isEnvelopeKind(kind) || kind.admit !== undefined) return kind;
   return Object.freeze({
@@ -110,7 +113,7 @@ function warningsAbout(object: KubeObject): readonly string[] {
 
 const MARK = `annotation ${annotations.envelopeConfigMap}`;
 
-/** Kubernetes' own kinds, on a hub: stored as they are, with a warning for what is not acted upon. */
+/** Built-in kinds on a hub: stored unchanged, with a warning for unsupported uses. */
 export const hubAdmissions: readonly Admission[] = [
   {
     group: '',

@@ -59,16 +59,19 @@ export interface ObjectRef {
   readonly uid?: string;
 }
 
-/** An object in words: `Deployment "shop/web"`. */
+/** An object as text: `Deployment "shop/web"`. */
 export const refText = ({ kind, namespace, name }: Pick<ObjectRef, 'kind' | 'namespace' | 'name'>): string =>
   `${kind} "${namespace === undefined ? '' : `${namespace}/`}${name}"`;
 
-/** A text about something, with its name in front unless the text has it. For people only: nothing may depend on the result. */
+/**
+ * A message about an object, prefixed with its name unless it contains the name. Only for display: no decision may
+ * depend on the result.
+ */
 export const withName = (name: string, text: string): string => (text.includes(name) ? text : `${name}: ${text}`);
 export const withObject = (ref: Pick<ObjectRef, 'kind' | 'namespace' | 'name'>, text: string): string =>
   withName(refText(ref), text);
 
-/** Who asks. */
+/** The user who sends a request. */
 export interface User {
   readonly name: string;
   readonly uid?: string;

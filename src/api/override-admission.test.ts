@@ -1,4 +1,4 @@
-// Overrides on a server that has others: what is refused, in both scopes, and what stays changeable.
+// Overrides on a server that has others: which requests are rejected, in both scopes, and which changes stay possible.
 import { describe, expect, test } from 'vitest';
 import { aCluster, type TestCluster } from '../../test/cluster.ts';
 import { messageOf } from '../base/errors.ts';
@@ -129,7 +129,7 @@ test('two overrides of one object that were stored before may still get a finali
   const [cluster] = SCOPES;
   await using hub = await aCluster({ kinds: hubKinds.map(({ admit: _admit, reads: _reads, ...kind }) => kind) });
   for (const name of ['one', 'two']) await written(hub, cluster, name, selecting(cluster, ['a']));
-  // The same store under a server that does check.
+  // The same store under a server with admission.
   const { admit, reads } = hubKinds.find(({ plural }) => plural === cluster.plural) ?? {};
   const [one, two] = await Promise.all(
     ['one', 'two'].map((name) => hub.get('clusterresourceoverrides', undefined, name)),

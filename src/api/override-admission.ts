@@ -1,4 +1,5 @@
-// What the schema cannot say about overrides: how many there are, and that each object is overridden once. Pure.
+// Validation of overrides that a schema cannot express: their number, and that each object is selected by one override
+// only. Pure.
 import { UserError } from '../base/errors.ts';
 import { deepEqual } from '../base/json.ts';
 import { compileLabelSelector, type LabelSelector } from '../base/selector.ts';
@@ -6,10 +7,10 @@ import type { AdmitQuestion, AdmitRead, AdmitRequest, Admitted, FieldCause, Reso
 import type { KubeObject } from './object.ts';
 import { forbiddenField, invalidValue } from './status.ts';
 
-/** In the fleet of ClusterResourceOverrides, in a namespace of ResourceOverrides. */
+/** Per fleet for ClusterResourceOverrides, per namespace for ResourceOverrides. */
 export const MAX_OVERRIDES = 100;
 
-/** Snapshots carry the name of their override as a label. */
+/** Snapshots carry the name of their override as a label value. */
 export const MAX_OVERRIDE_NAME = 63;
 
 export interface OverrideSelector {
@@ -20,7 +21,7 @@ export interface OverrideSelector {
   readonly selectionScope?: string;
 }
 
-/** Two selectors with the same text must not be in two overrides. */
+/** Two overrides must not have selectors with the same text. */
 export const selectorText = ({ group, version, kind, name = '', selectionScope = '' }: OverrideSelector): string =>
   `${group}/${version}/${kind}/${name}/${selectionScope}`;
 
@@ -37,13 +38,14 @@ type Spec = Readonly<Partial<Record<SelectorField, readonly OverrideSelector[]>>
   readonly policy?: { readonly overrideRules?: readonly Rule[] };
 };
 
-/** `kind`: that of the overrides; `field`: where it selects objects. */
+/** `kind`: the kind of the overrides; `field`: the field with its selectors. */
 export function overrideAdmission(kind: Resource, field: SelectorField) {
   const specOf = (object: KubeObject | undefined): Spec => (object?.spec ?? {}) as Spec;
   const selectorsOf = (object: KubeObject | undefined) => specOf(object)[field] ?? [];
   const isJudged = ({ verb, subresource }: AdmitQuestion<unknown, unknown>): boolean =>
     verb !== 'delete' && subresource === undefined;
-  // An override that was stored before stays changeable: a finalizer or a label must not fail because of its neighbors.
+  // A stored override with unchanged selectors is not validated again: a new finalizer or label must not fail because
+  // of other overrides.
   const hasNewSelectors = ({ object, old }: AdmitQuestion<unknown, unknown>): boolean =>
     old === undefined || !deepEqual(selectorsOf(object), selectorsOf(old));
   const placeOf = ({ object }: AdmitQuestion<unknown, unknown>): string | undefined =>
@@ -99,7 +101,7 @@ export function overrideAdmission(kind: Resource, field: SelectorField) {
 
 function ruleCauses(rule: Rule, at: number): readonly FieldCause[] {
   const field = `spec.policy.overrideRules[${at}]`;
-  // The schema has a rule for it, but a server may hide an untyped field from CEL.
+  // The schema has a rule for it, but some servers hide untyped fields from CEL.
   const valued = (rule.jsonPatchOverrides ?? []).flatMap(({ op, value }, patch): readonly FieldCause[] => {
     if (op !== 'remove' || value === undefined) return [];
     return [forbiddenField(`${field}.jsonPatchOverrides[${patch}].value`, 'op remove takes no value')];
@@ -107,7 +109,7 @@ function ruleCauses(rule: Rule, at: number): readonly FieldCause[] {
   return [...selectorCauses(rule, field), ...valued];
 }
 
-/** The schema lets label keys and values through that no cluster can have: the rule would silently select nothing. */
+/** The schema accepts label keys and values that no cluster can have, and the rule would silently select nothing. */
 function selectorCauses({ clusterSelector }: Rule, rule: string): readonly FieldCause[] {
   return (clusterSelector?.clusterSelectorTerms ?? []).flatMap(({ labelSelector }, term): readonly FieldCause[] => {
     try {

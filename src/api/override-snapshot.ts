@@ -1,4 +1,5 @@
-// ClusterResourceOverrideSnapshot and ResourceOverrideSnapshot: an override as it was at one moment. Rollouts use only these.
+// ClusterResourceOverrideSnapshot and ResourceOverrideSnapshot: an immutable copy of an override. Rollouts use only
+// snapshots.
 import { defineKind, type Infer, s, type Typed, type WithSpec } from './build.ts';
 import { age, labelPath, text } from './columns.ts';
 import { placementGroup, V1_AND_ALPHA } from './groups.ts';
@@ -6,7 +7,7 @@ import { frozenSnapshot } from './immutable.ts';
 import { labels } from './names.ts';
 import { clusterOverrideSpec, namespacedOverrideSpec } from './override.ts';
 
-// The copy was judged when it was written as an override.
+// The copy was validated when it was written as an override.
 const snapshotOf = <Spec>(overrideSpec: Typed<Spec>) =>
   s.object(
     {

@@ -1,4 +1,4 @@
-// ClusterResourceOverride and ResourceOverride: how placed objects differ from cluster to cluster.
+// ClusterResourceOverride and ResourceOverride: how placed objects differ between clusters.
 import { defineKind, type Infer, rule, s, type Typed, type WithSpec } from './build.ts';
 import { clusterSelectorTerm } from './cluster-selector.ts';
 import { age, text, wide } from './columns.ts';
@@ -37,7 +37,7 @@ const patch = s.object(
         'of metadata, only annotations and labels can be overridden',
         '.path',
       ),
-      // `value` may be anything, so CEL cannot name it in a typed way; dyn() can.
+      // `value` is untyped, so CEL can read it only through dyn().
       rule("self.op != 'remove' || [dyn(self)].all(patch, !has(patch.value))", 'op remove takes no value', '.op'),
     ],
   },
@@ -48,7 +48,7 @@ const overrideRule = s.object(
     clusterSelector: s.optional(
       s.object(
         {
-          // The empty default makes `clusterSelector: {}` mean every cluster, as people read it.
+          // The empty default makes `clusterSelector: {}` match every cluster, as users expect.
           clusterSelectorTerms: s.defaulted(
             s.array(
               s.ruled(clusterSelectorTerm, [
@@ -113,7 +113,7 @@ const shared = {
   ),
 };
 
-// Differs from KubeFleet: its v1alpha1 lets the placement change. All versions here have the same rules.
+// Differs from KubeFleet: its v1alpha1 allows the placement to change. All versions here have the same rules.
 const placementIsFrozen = rule(
   'has(self.placement) == has(oldSelf.placement) && (!has(self.placement) || self.placement == oldSelf.placement)',
   'placement is immutable: create a new override',
@@ -169,7 +169,9 @@ const columns = (list: string): readonly Column[] => [
   age,
 ];
 
-/** Here the scopes do differ in a field: cluster-scoped and namespaced objects are selected under different names. */
+/**
+ * The scopes differ in one field: cluster-scoped and namespaced objects are selected by fields with different names.
+ */
 const define = <Spec>(definition: {
   readonly namespaced: boolean;
   readonly kind: string;

@@ -1,4 +1,4 @@
-// Spec 08 §13: settings that protect nothing, or mean something else than they seem to, are accepted with a Warning.
+// Spec 08 §13: settings that protect nothing, or have another meaning than expected, are accepted with a warning.
 import { describe, expect, test } from 'vitest';
 import { aCluster, admin } from '../../test/cluster.ts';
 import { hubKinds } from './kinds.ts';

@@ -1,5 +1,5 @@
-// Settings of a partitioned rollout that are accepted and protect nothing, or mean something else than they seem to: the author gets a Warning.
-// Looks at the member clusters and groups as they are now; the status reports later changes. Pure.
+// Settings of a partitioned rollout that are accepted and protect nothing, or have another meaning than expected: the
+// author gets a warning. Based on the current member clusters and groups; the status reports later changes. Pure.
 import { byText } from '../base/compare.ts';
 import { type IntOrPercent, partitionLimit } from '../base/int-or-percent.ts';
 import { deepEqual } from '../base/json.ts';
@@ -23,7 +23,7 @@ type Admit = (request: AdmitRequest<PlacementSpec, PlacementStatus>) => Admitted
 const AT = 'spec.strategy.partitioned';
 const MAX_NAMES = 5;
 
-/** The spec whose partitions are new or changed; undefined = there is nothing to warn about. */
+/** The spec if its partitions are new or changed; undefined = no warnings are needed. */
 function changed({ verb, subresource, object, old }: Question): PlacementSpec | undefined {
   const spec = object?.spec;
   if (verb === 'delete' || subresource !== undefined || spec?.strategy?.type !== 'Partitioned') return undefined;
@@ -35,7 +35,7 @@ function changed({ verb, subresource, object, old }: Question): PlacementSpec | 
   return isSame ? undefined : spec;
 }
 
-/** The spec whose policy is new or changed and names groups. */
+/** The spec if its policy is new or changed and names groups. */
 function withNewGroups({ verb, subresource, object, old }: Question): PlacementSpec | undefined {
   const spec = object?.spec;
   if (verb === 'delete' || subresource !== undefined || spec === undefined) return undefined;
@@ -48,7 +48,7 @@ export const partitionReads = (question: Question): readonly AdmitRead[] => {
   return withNewGroups(question) === undefined ? [] : [{ resource: clusterGroup }];
 };
 
-/** The same admission, with a Warning for each setting that does not do what it seems to. */
+/** The same admission, with a warning for each setting that does not have the expected effect. */
 export const warningOfPartitions =
   (admit: Admit): Admit =>
   (request) => {
@@ -102,7 +102,9 @@ export function partitionWarnings(spec: PlacementSpec, fleet: Fleet): readonly s
   ];
 }
 
-/** The clusters that the policy picks now, as far as labels decide it; undefined = more than labels decides. */
+/**
+ * The clusters that the policy currently picks, as far as it uses only labels; undefined = it uses more than labels.
+ */
 function targetsOf(spec: PlacementSpec, members: readonly PartitionMember[]) {
   const { policy } = spec;
   if (policy?.placementType === 'PickN') return undefined;
@@ -170,7 +172,7 @@ function oddNumber(field: string, value: IntOrPercent | undefined): readonly str
   return percent <= 0 ? [`${field} is ${value}: it counts as 1; write the number 0 for none`] : [];
 }
 
-/** Of the required affinity terms. */
+/** For the required affinity terms. */
 function missingPolicyGroups(spec: PlacementSpec, known: readonly string[]): readonly string[] {
   return requiredTermsOf(spec).flatMap(({ clusterGroup: group = '' }, index) =>
     group === '' || known.includes(group)
@@ -249,7 +251,7 @@ function manualWarnings(
   ];
 }
 
-/** A share of a small partition rounds down, and at least to 1: then it is more than was written. */
+/** A percentage of a small partition is rounded down, but to at least 1, which is more than the given percentage. */
 function roundedWarnings(
   field: string,
   value: IntOrPercent | undefined,

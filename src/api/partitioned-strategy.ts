@@ -1,4 +1,5 @@
-// The Partitioned strategy: the fields and value forms of `rolloutStrategy` in a Rancher Fleet `fleet.yaml`, and options of our own.
+// The Partitioned strategy: the fields and value formats of `rolloutStrategy` in a Rancher Fleet `fleet.yaml`, and our
+// own options.
 import { type Infer, rule, s } from './build.ts';
 import { labelSelector } from './label-selector.ts';
 

@@ -1,4 +1,4 @@
-// Spec 08 §4: how a fleet is cut into partitions, with the acceptance cases A1–A9 of §15.
+// Spec 08 §4: how a fleet is divided into partitions, with the acceptance cases A1–A9 of §15.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../base/errors.ts';

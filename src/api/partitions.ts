@@ -1,12 +1,14 @@
-// Which clusters belong to which partition, in rollout order. Pure: the same fleet gives the same partitions whatever the order of the input.
-// The rules are Rancher Fleet's (spec 08 §4): a cluster can be in several partitions, and a cluster that no manual partition matches is in none.
+// Which clusters belong to which partition, in rollout order. Pure: the same fleet gives the same partitions regardless
+// of the order of the input.
+// The rules are Rancher Fleet's (spec 08 §4): a cluster can be in several partitions, and a cluster that no manual
+// partition matches is in none.
 
 import { by } from '../base/compare.ts';
 import { type IntOrPercent, partitionLimit } from '../base/int-or-percent.ts';
 import { compileLabelSelector, type LabelSelector, type Selector } from '../base/selector.ts';
 import type { Labels } from './object.ts';
 
-/** A ClusterGroup that a cluster is in. */
+/** A ClusterGroup that contains a cluster. */
 export interface GroupFacts {
   readonly name: string;
   readonly labels: Labels;
@@ -39,7 +41,7 @@ export interface Partition<T> {
   readonly targets: readonly T[];
   /** How many of its clusters may be unavailable. */
   readonly max: number;
-  /** The limit is the partition's own, not the one of the strategy. */
+  /** The limit is set on the partition, not on the strategy. */
   readonly hasOwnMax: boolean;
 }
 
@@ -47,7 +49,7 @@ export const DEFAULT_AUTO_PARTITION_SIZE = '25%';
 export const DEFAULT_AUTO_PARTITION_THRESHOLD = 200;
 const DISPLAY_NAME_LABEL = 'management.cattle.io/cluster-display-name';
 
-/** Throws a UserError when a number or a selector is invalid: nothing may move then. */
+/** Throws a UserError if a number or a selector is invalid: then nothing may be updated. */
 export function partitionsOf<T extends PartitionMember>(
   settings: PartitionSettings,
   targets: readonly T[],
@@ -93,7 +95,10 @@ function manualPartition<T extends PartitionMember>(
   };
 }
 
-/** A cluster without a group is tested with an empty name and no labels, so a purely negative group selector matches it. */
+/**
+ * A cluster without a group is matched with an empty name and no labels, so a purely negative group selector matches
+ * it.
+ */
 const NO_GROUP: GroupFacts = { name: '', labels: {} };
 
 function matcherOf(definition: PartitionDefinition): (target: PartitionMember) => boolean {

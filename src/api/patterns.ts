@@ -1,4 +1,4 @@
-// The grammars of Kubernetes names and values, as patterns that both RE2 and JavaScript read alike.
+// The grammars of Kubernetes names and values, as patterns that RE2 and JavaScript interpret alike.
 
 /** `app`, `kubernetes-fleet.io/member-name`. */
 export const QUALIFIED_NAME =

@@ -1,5 +1,5 @@
-// What of a placement the schema cannot refuse: names of properties that no cluster can report, numbers that cannot be
-// read, and comparisons that contradict each other. Such a policy would match no cluster, ever.
+// Validation of a placement that a schema cannot express: property names that no cluster can report, values that are
+// not numbers, and comparisons that contradict each other. Such a policy could never match a cluster.
 import { deepEqual } from '../base/json.ts';
 import { quantityError } from '../base/quantity.ts';
 import type { ClusterSelectorTerm } from './cluster-selector.ts';
@@ -14,7 +14,7 @@ import { invalidValue } from './status.ts';
 export function admitPlacement(request: AdmitRequest<PlacementSpec, PlacementStatus>): Admitted {
   const { verb, subresource, object, old } = request;
   const policy = object?.spec?.policy;
-  // What was stored before can still be changed: a label or a finalizer must not fail for a policy that the change does not touch.
+  // An unchanged policy is not validated again: a new label or finalizer must not fail because of it.
   const isJudged = verb !== 'delete' && subresource === undefined && !deepEqual(policy, old?.spec?.policy);
   const causes = isJudged && policy !== undefined ? policyCauses(policy) : [];
   return causes.length > 0 ? { ok: false, causes } : admitWithWarnings(request);

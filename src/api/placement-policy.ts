@@ -1,4 +1,4 @@
-// Which clusters a placement picks. Placements state the policy, policy snapshots keep it.
+// Which clusters a placement picks. Placements specify the policy, policy snapshots record it.
 import { type Infer, rule, s } from './build.ts';
 import { clusterSelectorTerm, groupSelectorTerm } from './cluster-selector.ts';
 import { QUALIFIED_NAME, QUALIFIED_NAME_LENGTH, SUBDOMAIN } from './patterns.ts';
@@ -112,14 +112,14 @@ const fields = {
   ),
 };
 
-/** As kept in a snapshot: N of PickN is not in it, so the rules by type do not apply. */
+/** The policy in a snapshot: it lacks the N of PickN, so the rules by type do not apply. */
 export const recordedPolicy = s.object(fields, { doc: 'The policy; absent means PickAll.' });
 export type PlacementPolicy = Infer<typeof recordedPolicy>;
 
 const hasAny = (list: string) => `has(self.${list}) && size(self.${list}) > 0`;
 const hasAffinity = 'has(self.affinity) && has(self.affinity.clusterAffinity)';
 
-// Differs from KubeFleet: most of this is said by its webhook only, which never hears of ResourcePlacements.
+// Differs from KubeFleet: there mostly its webhook validates this, which never receives ResourcePlacements.
 export const writtenPolicy = s.object(fields, {
   doc: 'Which clusters the resources go to; absent means PickAll.',
   rules: [

@@ -1,4 +1,4 @@
-// What is known of a placement. Both placement kinds have it as their status, and its mirror in a namespace carries a copy.
+// The status of a placement. Both placement kinds have it, and its mirror in a namespace carries a copy.
 import { type Infer, s } from './build.ts';
 import { conditionList, conditionsByType } from './conditions.ts';
 import { holds } from './holds.ts';

@@ -1,5 +1,5 @@
-// ClusterResourcePlacementStatus: a copy of a cluster-scoped placement's status inside the namespace that it places, for people
-// may read only that namespace. Its data is at the root: there is nothing to ask for.
+// ClusterResourcePlacementStatus: a copy of a cluster-scoped placement's status in the namespace that it places, for
+// users who may read only that namespace. Its fields are at the root, because it has no desired state.
 import { defineKind, type Infer, s } from './build.ts';
 import { age, text } from './columns.ts';
 import { placementGroup, V1 } from './groups.ts';

@@ -1,4 +1,4 @@
-// ClusterResourcePlacement and ResourcePlacement: what goes where, and how changes roll out.
+// ClusterResourcePlacement and ResourcePlacement: which objects go to which clusters, and how changes roll out.
 import { writtenApplyStrategy, writtenReportBackStrategy } from './apply-strategy.ts';
 import { definePair, type Infer, rule, s, type WithSpec } from './build.ts';
 import { age, conditionGeneration, conditionStatus, generation, text, wide } from './columns.ts';
@@ -136,7 +136,7 @@ const picksInside = (selector: string) =>
 
 const spec = s.object(
   {
-    // Differs from KubeFleet: absent where the objects come from a source. A rule requires one of the two.
+    // Differs from KubeFleet: absent if the objects come from a source. A rule requires one of the two.
     resourceSelectors: s.optional(
       s.array(placementResourceSelector, {
         doc: 'The objects to place. Required unless source is set.',
@@ -183,13 +183,13 @@ const spec = s.object(
         '.dependsOn',
       ),
       rule('!has(oldSelf.policy) || has(self.policy)', 'policy cannot be removed once it is set', '.policy'),
-      // Differs from KubeFleet: an absent policy counts as PickAll for ResourcePlacements too.
+      // Differs from KubeFleet: an absent policy counts as PickAll for ResourcePlacements, too.
       rule(
         "(has(self.policy) ? self.policy.placementType : 'PickAll') == (has(oldSelf.policy) ? oldSelf.policy.placementType : 'PickAll')",
         'placementType is immutable: create a new placement to pick clusters in another way',
         '.policy.placementType',
       ),
-      // Differs from KubeFleet: leaving External by removing the strategy is leaving it.
+      // Differs from KubeFleet: removing the strategy counts as leaving External.
       rule(
         "!has(oldSelf.strategy) || oldSelf.strategy.type != 'External' || (has(self.strategy) && self.strategy.type == 'External')",
         'strategy type External cannot be left: create a new placement',
@@ -214,7 +214,7 @@ const spec = s.object(
   },
 );
 
-/** The namespaced mirror of the status makes sense only for one namespace, and only at cluster scope. */
+/** The namespaced mirror of the status requires exactly one namespace, and a cluster-scoped placement. */
 const clusterSpec = s.ruled(spec, [
   rule(
     "self.statusReportingScope != 'NamespaceAccessible' || has(self.resourceSelectors) && self.resourceSelectors.filter(one, one.group == '' && one.kind == 'Namespace').size() == 1",
@@ -228,7 +228,7 @@ const clusterSpec = s.ruled(spec, [
   ),
 ]);
 
-// Differs from KubeFleet: it admits names that can never get a binding, and placements with them wait for ever.
+// Differs from KubeFleet: it accepts names that can never get a binding, and such placements wait forever.
 const nameRules = [
   rule('size(self.metadata.name) < 64', 'metadata.name may have at most 63 characters'),
   rule(
@@ -291,7 +291,7 @@ export type PlacementStrategy = Infer<typeof strategy>;
 export type PlacementStatus = Infer<typeof placementStatus>;
 export type Placement = WithSpec<PlacementSpec, PlacementStatus>;
 
-/** Conditions of a placement. On the object the type has the kind in front: `ClusterResourcePlacementScheduled`. */
+/** Conditions of a placement. On the object the type is prefixed with the kind: `ClusterResourcePlacementScheduled`. */
 export type PlacementCondition =
   | 'Scheduled'
   | 'RolloutStarted'
@@ -305,7 +305,10 @@ export type PlacementCondition =
 export const placementConditionType = (kind: { readonly kind: string }, condition: PlacementCondition): string =>
   `${kind.kind}${condition}`;
 
-/** Of a partitioned rollout with progressDeadlineSeconds; without the kind in front, as kstatus and other tools read it. */
+/**
+ * On a partitioned rollout with progressDeadlineSeconds; not prefixed with the kind, because kstatus and other tools
+ * read it.
+ */
 export const STALLED = 'Stalled';
 
 export type StalledReason = 'ProgressDeadlineExceeded' | 'RolloutProgressing' | 'RolloutPaused' | 'RolloutComplete';
@@ -338,7 +341,7 @@ export type PlacementReason =
   | 'StatusSyncSucceeded'
   | 'StatusSyncFailed';
 
-/** Conditions of one cluster inside a placement's status. */
+/** Conditions of one cluster in a placement's status. */
 export type ClusterCondition = Exclude<PlacementCondition, 'StatusSynced'>;
 
 export type ClusterReason =
@@ -353,7 +356,7 @@ export type ClusterReason =
   | 'OverriddenPending'
   | 'AllWorkSynced'
   | 'SyncWorkFailed'
-  /** Ours: a Work of that name exists, and no hub has made it. */
+  /** Ours: a Work of that name exists, and no hub has created it. */
   | 'WorkNotManaged'
   | 'WorkSynchronizedUnknown'
   | 'AllWorkHaveBeenApplied'

@@ -1,4 +1,4 @@
-// ClusterSchedulingPolicySnapshot and SchedulingPolicySnapshot: the policy that the scheduler worked with, and what it decided.
+// ClusterSchedulingPolicySnapshot and SchedulingPolicySnapshot: the policy that the scheduler used, and its decisions.
 import { definePair, type Infer, s, type WithSpec } from './build.ts';
 import { clusterDecision } from './cluster-decision.ts';
 import { age, generation } from './columns.ts';
@@ -7,7 +7,7 @@ import { BETA, placementGroup, V1 } from './groups.ts';
 import { frozenSnapshot } from './immutable.ts';
 import { recordedPolicy } from './placement-policy.ts';
 
-/** As many decisions as a status names at most. */
+/** The maximum number of decisions in a status. */
 export const MAX_DECISIONS = 1000;
 
 const spec = s.object(

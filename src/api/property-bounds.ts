@@ -1,4 +1,4 @@
-// Whether the comparisons of one term can hold together. A term with a contradiction would match no cluster, ever.
+// Whether the comparisons of one term can all be true. A term with a contradiction could never match a cluster.
 import { compareQuantities, parseQuantity, type Quantity } from '../base/quantity.ts';
 import type { PropertyExpression } from './cluster-selector.ts';
 
@@ -15,7 +15,7 @@ interface Bounds {
   readonly unequal: Bound[];
 }
 
-/** Two comparisons of one property that cannot both hold, as `Gt 5 and Lt 3`; undefined = there are none. */
+/** Two comparisons of one property that cannot both be true, such as `Gt 5 and Lt 3`; undefined = there are none. */
 export interface Contradiction {
   readonly property: string;
   readonly between: string;
@@ -53,7 +53,7 @@ function narrow(bounds: Bounds, operator: PropertyExpression['operator'], bound:
       bounds.unequal.push(bound);
       return;
     default:
-      // A second one is a bound of its own: it holds only where both are the same number.
+      // A second, different value becomes a bound, which then conflicts with the first.
       if (bounds.equal === undefined) bounds.equal = bound;
       else if (compareQuantities(bounds.equal.value, bound.value) !== 0) bounds.lower = bounds.upper = bound;
   }

@@ -1,6 +1,6 @@
-// Names of cluster properties. One parser for admission and for the scheduler.
+// Names of cluster properties, parsed the same way by admission and by the scheduler.
 // Differs from KubeFleet: there the scheduler splits a resource property at every dash, so that a policy on
-// `available-ephemeral-storage` is admitted and then never scheduled.
+// `available-ephemeral-storage` is accepted and then never scheduled.
 
 const RESOURCE_PREFIX = 'resources.kubernetes-fleet.io/';
 
@@ -8,7 +8,7 @@ const RESOURCE_PREFIX = 'resources.kubernetes-fleet.io/';
 export const PROPERTY_NAME = '^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?(/[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)*$';
 export const PROPERTY_NAME_LENGTH = 1024;
 
-/** Where the status of a MemberCluster has the value of a property. */
+/** Where the status of a MemberCluster contains the value of a property. */
 export interface PropertySource {
   readonly from: 'properties' | 'capacity' | 'allocatable' | 'available';
   readonly key: string;
@@ -24,7 +24,7 @@ const FIELDS: Readonly<Record<string, PropertySource['from']>> = {
 export function propertySourceOf(name: string): PropertySource | undefined {
   if (!name.startsWith(RESOURCE_PREFIX)) return name === '' ? undefined : { from: 'properties', key: name };
   const rest = name.slice(RESOURCE_PREFIX.length);
-  // The resource itself may contain dashes, as `ephemeral-storage` does.
+  // The name of the resource may itself contain dashes, such as `ephemeral-storage`.
   const dash = rest.indexOf('-');
   const kind = dash < 0 ? '' : rest.slice(0, dash);
   const key = rest.slice(dash + 1);

@@ -1,8 +1,8 @@
-// Which objects of the hub a placement or an override is about.
+// Which objects of the hub a placement or an override selects.
 import { type Infer, rule, s } from './build.ts';
 import { labelSelector } from './label-selector.ts';
 
-// The lengths are those Kubernetes itself allows; they keep the cost of comparing selectors finite.
+// The maximum lengths are those of Kubernetes; they keep the CEL cost of comparing selectors bounded.
 const groupVersionKind = {
   group: s.string({ doc: 'API group; empty for core.', maxLength: 253 }),
   version: s.string({ doc: 'API version.', maxLength: 63 }),
@@ -35,13 +35,13 @@ export const placementResourceSelector = s.ruled(resourceSelector, [
   ),
 ]);
 
-/** Exactly one object in the namespace of the selecting one. */
+/** Exactly one object in the namespace of the override or placement. */
 export const namedResource = s.object(
   { ...groupVersionKind, name: s.string({ doc: 'Name.', maxLength: 1024 }) },
   { doc: 'Names one object.' },
 );
 
-/** No two selectors of a list mean the same object. Pass the list's name for the message. */
+/** No two selectors of a list select the same object. `list`: its name, for the message. */
 export const selectsOnce = (list: string) =>
   rule(
     `self.${list}.all(one, self.${list}.exists_one(other, other.group == one.group && other.version == one.version && other.kind == one.kind && (has(other.name) ? other.name : '') == (has(one.name) ? one.name : '')))`,

@@ -1,5 +1,5 @@
-// ClusterResourceSnapshot and ResourceSnapshot: the selected resources as they were at one moment. Several make up one revision
-// when a single object would grow too large.
+// ClusterResourceSnapshot and ResourceSnapshot: an immutable copy of the selected resources. A revision has several
+// snapshots if a single object would be too large.
 import { definePair, type Infer, s, type WithSpec } from './build.ts';
 import { age, generation } from './columns.ts';
 import { conditionsByType } from './conditions.ts';

@@ -1,4 +1,4 @@
-// Kubernetes' own resources that our controllers read or write.
+// Built-in resources that our controllers read or write.
 import type { Resource } from './kind.ts';
 
 const core = (kind: string, plural: string, namespaced: boolean): Resource => ({

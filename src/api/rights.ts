@@ -1,7 +1,7 @@
-// What the hub's controllers must be allowed to do, as RBAC rules, and at the end what people may do with the kinds of their namespace. The rights of
-// agents are in agent-rights.ts.
-// `flotilla roles` prints them, `flotilla hub` and `flotilla member` check theirs when they start, and the suites on real clusters run with
-// nothing more.
+// The permissions of the hub's controllers as RBAC rules, and at the end the roles of users for the kinds in their
+// namespace. The permissions of agents are in agent-rights.ts.
+// `flotilla roles` prints them, `flotilla hub` and `flotilla member` check theirs when they start, and the suites on
+// real clusters run with exactly these.
 import { allow, KEEP, KINDS, memberRules, READ, REPORT, type Rule } from './agent-rights.ts';
 import { approvalRequest } from './approval-request.ts';
 import { binding } from './binding.ts';
@@ -40,7 +40,7 @@ const runs = [stagedUpdateRun.cluster, stagedUpdateRun.namespaced];
 const strategies = [stagedUpdateStrategy.cluster, stagedUpdateStrategy.namespaced];
 const approvalRequests = [approvalRequest.cluster, approvalRequest.namespaced];
 
-/** The hub's controllers, in the whole cluster: without these they are of no use. */
+/** For the hub's controllers, cluster-wide: they cannot work without these permissions. */
 export const hubBasicRules: readonly Rule[] = [
   allow([...READ, 'patch'], [memberCluster]),
   allow(['patch'], [memberCluster], '/status'),
@@ -52,10 +52,10 @@ export const hubBasicRules: readonly Rule[] = [
   allow([...READ, ...KEEP], [namespaceResource]),
   allow([...READ, ...KEEP], [roleResource, roleBindingResource]),
   allow([...READ, ...KEEP], [internalMemberCluster]),
-  // GitRepos create placements and delete them.
+  // GitRepos create and delete placements.
   allow([...READ, ...KEEP], placements),
   allow(['patch'], placements, '/status'),
-  // A copy of the status for people who can read only the namespace.
+  // A copy of the status for users who can read only the namespace.
   allow([...READ, 'create', 'patch'], [clusterResourcePlacementStatus]),
   allow([...READ, ...KEEP], [...policySnapshots, ...resourceSnapshots, ...bindings, work]),
   allow(['patch'], [...policySnapshots, ...bindings], '/status'),
@@ -69,17 +69,17 @@ export const hubBasicRules: readonly Rule[] = [
   allow([...READ, 'create', 'delete'], approvalRequests),
   allow(['patch'], [...runs, ...approvalRequests], '/status'),
   ...KINDS,
-  // A subject cannot grant rights that it does not have, so the rights of members are repeated here.
+  // A subject cannot grant permissions that it does not have, so the hub needs the permissions of members, too.
   ...memberRules,
 ];
 
-/** What placements may select: any kind, also one that is defined tomorrow. */
+/** For the objects that placements select: any kind, including kinds defined later. */
 export const hubSelectingRules: readonly Rule[] = [{ apiGroups: ['*'], resources: ['*'], verbs: READ }];
 
-/** Only on request: statuses that members report back are written onto the objects on the hub. */
+/** Optional: the hub writes statuses that members report back onto its own objects. */
 export const hubStatusRules: readonly Rule[] = [{ apiGroups: ['*'], resources: ['*/status'], verbs: ['patch'] }];
 
-/** What KubeFleet's networking agents of a member use in its namespace; only where they are expected. */
+/** For KubeFleet's networking agents of a member in the member's namespace; only where they are expected. */
 export const networkingRules: readonly Rule[] = [
   { apiGroups: ['networking.fleet.azure.com'], resources: ['*'], verbs: ['*'] },
 ];
@@ -90,7 +90,10 @@ const leases = (verbs: readonly string[]): Rule => ({
   verbs,
 });
 
-/** The hub's controllers, in the namespace of the system: replicas elect a leader, members have ClusterProfiles, and their identities end with them. */
+/**
+ * For the hub's controllers in the system namespace: leader election, ClusterProfiles of the members, and deletion of
+ * the members' identities.
+ */
 export const hubSystemRules: readonly Rule[] = [
   leases(['get', 'create', 'patch']),
   allow([...READ, ...KEEP], [clusterProfile]),
@@ -98,7 +101,7 @@ export const hubSystemRules: readonly Rule[] = [
   allow([...READ, 'delete'], [serviceAccountResource, secretResource]),
 ];
 
-// ---- people. These roles grant nothing beyond a namespace, except to the approver of cluster-scoped runs.
+// ---- users. These roles grant nothing beyond a namespace, except to the approver of cluster-scoped runs.
 
 const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 const written = [
@@ -109,7 +112,7 @@ const written = [
   envelope.namespaced,
 ];
 
-/** Who may look at a namespace sees what is asked for and how far it is. */
+/** Users who may view a namespace see the desired state and its progress. */
 export const viewRules: readonly Rule[] = [
   allow(READ, [
     placement.namespaced,
@@ -126,21 +129,24 @@ export const viewRules: readonly Rule[] = [
 ];
 
 export const editRules: readonly Rule[] = [
-  // These carry whole objects, Secrets among them, which who may only look does not see.
+  // These contain whole objects, including Secrets, so view does not include them.
   allow(READ, [resourceSnapshot.namespaced, envelope.namespaced]),
   allow(WRITE, written),
 ];
 
 const approving = (scope: 'cluster' | 'namespaced'): Rule => allow(REPORT, [approvalRequest[scope]], '/status');
 
-/** Who changes a run does not approve it: that is for the administrators of the namespace. */
+/**
+ * Only administrators of the namespace approve; edit does not include it, so that a user who changes a run cannot
+ * approve it.
+ */
 export const adminRules: readonly Rule[] = [
   approving('namespaced'),
-  // A repository may bring Roles and RoleBindings, which only administrators of the namespace may create.
+  // A repository may contain Roles and RoleBindings, which only administrators of the namespace may create.
   allow(WRITE, [gitRepo]),
 ];
 
-/** Opens gates and does nothing else. */
+/** Allows to open gates, and nothing else. */
 export const approverRules = (scope: 'cluster' | 'namespaced'): readonly Rule[] => [
   allow(READ, [stagedUpdateRun[scope], approvalRequest[scope]]),
   approving(scope),

@@ -1,7 +1,8 @@
-// How far a partitioned rollout is, in the words of Rancher Fleet: counters of clusters by state, and the partitions after the last pass.
+// The progress of a partitioned rollout, in the terms of Rancher Fleet: cluster counts by state, and the partitions
+// after the last reconcile.
 import { type Infer, s } from './build.ts';
 
-/** From the best to the worst: the worst state that any cluster is in is the state of the rollout. */
+/** From best to worst: the worst state of any cluster is the state of the rollout. */
 export const ROLLOUT_WORDS = [
   'Ready',
   'NotReady',

@@ -1,5 +1,5 @@
-// A schema is a plain OpenAPI v3 object in the dialect of Kubernetes: what a CRD carries, what OpenAPI serves and what the API
-// server defaults, prunes and validates with are one value.
+// A schema is a plain OpenAPI v3 object in the Kubernetes dialect. The same value is used in the CRD, in served
+// OpenAPI, and for defaulting, pruning and validation in the API server.
 
 export interface CelRule {
   readonly rule: string;
@@ -11,7 +11,7 @@ export interface CelRule {
 }
 
 export interface Schema {
-  /** Built-in kinds only: the name of another type of the facts table, without a prefix. CRDs cannot have it. */
+  /** Only for built-in kinds: the name of another type in the table of facts, without a prefix. CRDs cannot have it. */
   readonly $ref?: string;
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
   readonly format?: string;
@@ -49,7 +49,10 @@ export interface Schema {
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
   readonly 'x-kubernetes-map-type'?: 'atomic' | 'granular';
   readonly 'x-kubernetes-validations'?: readonly CelRule[];
-  /** Built-in kinds only: how a strategic merge patch treats the field ('merge', 'replace', 'retainKeys', or two joined by a comma). */
+  /**
+   * Only for built-in kinds: how a strategic merge patch treats the field ('merge', 'replace', 'retainKeys', or two
+   * joined by a comma).
+   */
   readonly 'x-kubernetes-patch-strategy'?: string;
   readonly 'x-kubernetes-patch-merge-key'?: string;
 }

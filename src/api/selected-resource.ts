@@ -1,4 +1,4 @@
-// How a status names an object that was selected, and what may be wrong with it on a member cluster.
+// How a status names a selected object, and its problems on a member cluster.
 import { applyCause } from './apply-cause.ts';
 import { type Infer, s } from './build.ts';
 import { condition } from './conditions.ts';
@@ -8,7 +8,7 @@ export const envelopeIdentifier = s.object(
   {
     name: s.string({ doc: 'Name of the envelope.' }),
     namespace: s.optional(s.string({ doc: 'Namespace of the envelope, if it has one.' })),
-    // Differs from KubeFleet: its v1 does not know ConfigMap, although an annotated ConfigMap can be an envelope.
+    // Differs from KubeFleet: its v1 has no ConfigMap here, although an annotated ConfigMap can be an envelope.
     type: s.defaulted(
       s.oneOf(['ConfigMap', 'ClusterResourceEnvelope', 'ResourceEnvelope'], { doc: 'Kind of the envelope.' }),
       'ConfigMap',
@@ -29,7 +29,7 @@ const identity = {
 export const resourceIdentifier = s.object(identity, { doc: 'An object.' });
 export type ResourceIdentifier = Infer<typeof resourceIdentifier>;
 
-/** How an object is named in a status. */
+/** The identifier of an object in a status. */
 export function identifierOf({ apiVersion, kind, metadata }: KubeObject): ResourceIdentifier {
   const { group, version } = groupVersionOf(apiVersion);
   return {
@@ -43,11 +43,14 @@ export function identifierOf({ apiVersion, kind, metadata }: KubeObject): Resour
 
 type Placed = Pick<ResourceIdentifier, 'kind' | 'namespace' | 'name' | 'envelope'>;
 
-/** ` (in ResourceEnvelope "shop/wrap")`; empty for an object that is in no envelope. */
+/** ` (in ResourceEnvelope "shop/wrap")`; empty for an object outside of envelopes. */
 export const envelopeSuffix = ({ envelope }: Pick<Placed, 'envelope'>): string =>
   envelope === undefined ? '' : ` (in ${refText({ ...envelope, kind: envelope.type ?? 'ConfigMap' })})`;
 
-/** A text about an object of a placement, with the object and its envelope. For people only: nothing may depend on the result. */
+/**
+ * A message about an object of a placement, with the object and its envelope. Only for display: no decision may depend
+ * on the result.
+ */
 export const withPlaced = (object: Placed, text: string): string =>
   `${withObject(object, text)}${envelopeSuffix(object)}`;
 

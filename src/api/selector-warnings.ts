@@ -1,5 +1,5 @@
-// A selector that matches nothing is complete at once, as in KubeFleet. Most often it is a typing error, so its author is warned. Only
-// Kubernetes' own kinds are looked up: what a custom kind is called in a path is not known here.
+// A selector that matches nothing is complete immediately, as in KubeFleet. Usually it is a typo, so the author gets a
+// warning. Only built-in kinds are checked, because the plural of a custom kind is not known here.
 import { deepEqual } from '../base/json.ts';
 import { compileLabelSelector, everything } from '../base/selector.ts';
 import { builtinKinds } from './builtin/kinds.ts';
@@ -20,7 +20,7 @@ interface Looked {
   readonly index: number;
 }
 
-/** What selectors are looked up by; none if they are as they were. */
+/** The reads for new or changed selectors. */
 function lookedUp({ verb, subresource, object, old }: Question): readonly Looked[] {
   const selectors = object?.spec?.resourceSelectors;
   if (verb === 'delete' || subresource !== undefined || selectors === undefined) return [];
@@ -43,7 +43,7 @@ function lookedUp({ verb, subresource, object, old }: Question): readonly Looked
 
 export const selectorReads = (question: Question): readonly AdmitRead[] => lookedUp(question).map(({ read }) => read);
 
-/** The same admission, with a Warning for each new selector that matches nothing now. */
+/** The same admission, with a warning for each new selector that currently matches nothing. */
 export const warningOfNothing =
   (admit: Admit): Admit =>
   (request) => {
@@ -67,7 +67,7 @@ function matches(
     const selector = labelSelector === undefined ? everything : compileLabelSelector(labelSelector);
     return lookup.list(resource, namespace).some(({ metadata }) => selector.matches(metadata.labels));
   } catch {
-    // The status reports a label selector that cannot be read.
+    // The status reports an invalid label selector.
     return true;
   }
 }

@@ -27,7 +27,8 @@ const spec = s.object(
   {
     doc: 'Desired state. Only state can change.',
     rules: [
-      // Differs from KubeFleet: an index cannot be added later either; a rule on the optional field alone would not see it.
+      // Differs from KubeFleet: an index cannot be added later either; a rule on the optional field alone would not run
+      // then.
       rule(
         `self.placementName == oldSelf.placementName && self.stagedRolloutStrategyName == oldSelf.stagedRolloutStrategyName && ${index('self')} == ${index('oldSelf')}`,
         'placementName, resourceSnapshotIndex and stagedRolloutStrategyName are immutable: create a new run',
@@ -105,7 +106,7 @@ export const stagedUpdateRun = definePair({
   status,
   columns: [
     text('Placement', '.spec.placementName'),
-    // Differs from KubeFleet: it prints the index of the spec, which is empty when the newest was asked for.
+    // Differs from KubeFleet: it prints the index of the spec, which is empty if the run takes the newest revision.
     text('Resource-Snapshot-Index', '.status.resourceSnapshotIndexUsed'),
     text('Policy-Snapshot-Index', '.status.policySnapshotIndexUsed'),
     conditionStatus('Initialized', 'Initialized'),
@@ -140,7 +141,7 @@ export type StageStatus = Infer<typeof stageStatus>;
 export type StageClusterStatus = Infer<typeof clusterStatus>;
 export type StageTaskStatus = Infer<typeof taskStatus>;
 
-/** All of them, with the last one, which removes. */
+/** All stages, including the deletion stage at the end. */
 export const stagesIn = <S>({
   stagesStatus = [],
   deletionStageStatus: last,
@@ -149,7 +150,7 @@ export const stagesIn = <S>({
   readonly deletionStageStatus?: S;
 }): readonly S[] => (last === undefined ? stagesStatus : [...stagesStatus, last]);
 
-/** The gates of a stage, those before it first. */
+/** The gates of a stage, before-stage gates first. */
 export const tasksOf = <T>({
   beforeStageTaskStatus = [],
   afterStageTaskStatus = [],
@@ -162,7 +163,7 @@ export type RunCondition = 'Initialized' | 'Progressing' | 'Succeeded';
 export type RunReason =
   | 'UpdateRunInitializedSuccessfully'
   | 'UpdateRunInitializedFailed'
-  /** Ours, with status Unknown: it waits for something that will come, such as scheduling. */
+  /** Ours, with status Unknown: the run waits for something expected, such as scheduling. */
   | 'UpdateRunInitializationPending'
   | 'UpdateRunProgressing'
   | 'UpdateRunWaiting'
@@ -187,7 +188,7 @@ export type StageClusterReason =
   | 'ClusterUpdatingStarted'
   | 'ClusterUpdatingSucceeded'
   | 'ClusterUpdatingFailed'
-  /** Ours: the cluster left the fleet, or stayed unreachable, and the run went on without it. */
+  /** Ours: the cluster left the fleet, or stayed unreachable, and the run continued without it. */
   | 'ClusterUpdatingSkipped';
 
 export type StageTaskCondition = 'ApprovalRequestCreated' | 'ApprovalRequestApproved' | 'WaitTimeElapsed';

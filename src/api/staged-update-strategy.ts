@@ -1,4 +1,4 @@
-// ClusterStagedUpdateStrategy and StagedUpdateStrategy: in which stages, how fast and behind which gates a change moves.
+// ClusterStagedUpdateStrategy and StagedUpdateStrategy: the stages, concurrency and gates of a rollout.
 import { definePair, type Infer, rule, s, type WithSpec } from './build.ts';
 import { placementGroup, V1, V1_AND_ALPHA } from './groups.ts';
 import { labelSelector } from './label-selector.ts';
@@ -65,7 +65,7 @@ const stage = s.object(
 );
 export type Stage = Infer<typeof stage>;
 
-/** The gates of a stage, those before it first. */
+/** The gates of a stage, before-stage gates first. */
 export const tasksIn = <T>({
   beforeStageTasks = [],
   afterStageTasks = [],
@@ -79,14 +79,15 @@ const spec = s.object(
     stages: s.array(stage, {
       doc: 'The stages, in order. Every picked cluster must belong to exactly one.',
       maxItems: 31,
-      // Differs from KubeFleet: equal names share an approval request there, so one approval opens both gates.
+      // Differs from KubeFleet: stages with equal names share an approval request there, so one approval opens both
+      // gates.
       rules: [rule('self.all(stage, self.exists_one(other, other.name == stage.name))', 'stage names must be unique')],
     }),
   },
   { doc: 'Desired state.' },
 );
 
-/** As a run keeps it: judged when it was written. */
+/** The copy in a run, which was validated when the strategy was written. */
 export const recordedStrategy = s.unruled(s.doc('The strategy as it was when the run began.', spec));
 
 const pair = definePair({
@@ -99,7 +100,7 @@ const pair = definePair({
     short: 'csus',
     versions: V1_AND_ALPHA,
     doc: 'Stages for runs on ClusterResourcePlacements.',
-    // Declared without a status field, and clients may rely on the endpoint.
+    // There is no status field, but clients may rely on the endpoint.
     statusSubresource: true,
   },
   namespaced: {

@@ -1,4 +1,4 @@
-// Which namespace gets a copy of a placement's status, and what its author is warned of. Pure.
+// Which namespace gets a copy of a placement's status, and the warnings for its author. Pure.
 import type { PlacementSpec } from './placement.ts';
 
 /** The status is also written into the namespace that the placement selects. */
@@ -11,7 +11,7 @@ export const mirrorNamespaceOf = ({ resourceSelectors = [] }: PlacementSpec): st
 
 const FIELD = 'spec.statusReportingScope: NamespaceAccessible';
 
-/** Differs from KubeFleet: there none of this is reported before the placement stops. */
+/** Differs from KubeFleet: there none of this is reported until the placement does not progress. */
 export function mirrorWarnings(kind: string, spec: PlacementSpec, old?: PlacementSpec): readonly string[] {
   if (!isMirrored(spec)) return [];
   if (kind === 'ResourcePlacement') {

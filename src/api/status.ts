@@ -1,5 +1,5 @@
-// The Status texts of a Kubernetes API server, as errors. Both sides use them: the server throws, the simulation's faults and the
-// client's tests name the same cases.
+// The Status errors of a Kubernetes API server. The server throws them; faults of the simulation and tests of the
+// client use the same ones.
 import { ApiError, type StatusDetails } from '../base/errors.ts';
 import type { FieldCause } from './kind.ts';
 
@@ -21,7 +21,7 @@ const detailsOf = (resource: Named, name: string): StatusDetails => ({
 export const notFound = (resource: Named, name: string): ApiError =>
   new ApiError(404, 'NotFound', `${qualified(resource)} "${name}" not found`, detailsOf(resource, name));
 
-/** A path under a known group that leads nowhere. */
+/** An unknown path in a known group. */
 export const noSuchResource = (): ApiError =>
   new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
 
@@ -62,10 +62,10 @@ export const notAcceptable = (message: string): ApiError => new ApiError(406, 'N
 
 export const tooLarge = (message: string): ApiError => new ApiError(413, 'RequestEntityTooLarge', message);
 
-/** A real API server passes on the words of etcd, which has the limit. */
+/** A real API server passes on the error of etcd, which enforces the limit. */
 export const objectTooLarge = (): ApiError => new ApiError(500, '', 'etcdserver: request is too large');
 
-/** The watch window or a continue token no longer reaches back that far. */
+/** The watch cache or a continue token does not reach back that far. */
 export const expired = (message: string): ApiError => new ApiError(410, 'Expired', message);
 
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
@@ -93,7 +93,7 @@ export function invalid(
   });
 }
 
-// ---- causes, in the words of Kubernetes' field errors
+// ---- causes, with the messages of Kubernetes' field errors
 
 const quoted = (value: unknown): string =>
   typeof value === 'string'
@@ -169,7 +169,7 @@ export interface Status {
   readonly code?: number;
 }
 
-/** The Status object that goes over the wire for an error. */
+/** The Status object that is sent for an error. */
 export const statusOf = (error: ApiError): Status => ({
   kind: 'Status',
   apiVersion: 'v1',

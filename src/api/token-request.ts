@@ -1,4 +1,4 @@
-// A TokenRequest, the subresource `token` of a ServiceAccount, and what a token of a ServiceAccount tells of itself.
+// A TokenRequest, the subresource `token` of a ServiceAccount, and the claims of a ServiceAccount's token.
 import type { KubeObject } from './object.ts';
 
 export const tokenRequest = (lifetimeMs: number): KubeObject => ({
@@ -29,7 +29,10 @@ export interface TokenClaims {
 
 const SUBJECT = /^system:serviceaccount:([^:]+):([^:]+)$/;
 
-/** undefined = not the token of a ServiceAccount, or one that does not expire. Nothing is verified: the API server does that. */
+/**
+ * undefined = not the token of a ServiceAccount, or a token without expiration. Nothing is verified: the API server
+ * does that.
+ */
 export function claimsOf(token: string): TokenClaims | undefined {
   const [, payload, signature] = token.split('.');
   if (payload === undefined || signature === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Tolerations: which taints of a member cluster a placement puts up with.
+// Tolerations: which taints of a member cluster a placement tolerates.
 import { type Infer, rule, s } from './build.ts';
 import { LABEL_VALUE, LABEL_VALUE_LENGTH, QUALIFIED_NAME, QUALIFIED_NAME_LENGTH } from './patterns.ts';
 

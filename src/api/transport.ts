@@ -1,5 +1,5 @@
-// The one way to reach an API server. Implemented by apiserver/direct.ts (in process) and client/http.ts (the wire), wrapped by
-// the simulation's fault layer. What crosses it is frozen plain data.
+// The only interface to an API server. Implemented by apiserver/direct.ts (in process) and client/http.ts (the wire),
+// wrapped by the simulation's fault layer. All data that crosses it is frozen and plain.
 import type { Json } from '../base/json.ts';
 import type { Resource } from './kind.ts';
 import type { KubeList, KubeObject } from './object.ts';
@@ -58,15 +58,16 @@ export interface WatchRequest {
   readonly view?: View;
   readonly labels?: string;
   readonly fields?: string;
-  /** Events after this revision; absent = the present objects as ADDED first. */
+  /** Events after this revision; absent = the current objects first, as ADDED. */
   readonly revision?: string;
   readonly bookmarks?: boolean;
   readonly timeoutSeconds?: number;
 }
 
 /**
- * An object for single-object verbs, a list for `list` (one Table object if that was asked for); `warnings` are the server's, for people.
- * A deletion answers with what is left of the object while finalizers or a grace period hold it, and with no object once it is gone.
+ * An object for single-object verbs, a list for `list` (one Table object if requested); `warnings` come from the
+ * server, for display. A deletion returns the remaining object while finalizers or a grace period keep it, and no
+ * object once it is deleted.
  */
 export interface Answer {
   readonly object?: KubeObject;
@@ -80,11 +81,12 @@ export interface WatchEvent {
 }
 
 export interface Transport {
-  /** Rejects with ApiError, LostError or AbortError, nothing else. */
+  /** Rejects only with ApiError, LostError or AbortError. */
   call(request: Request, signal?: AbortSignal): Promise<Answer>;
   /**
-   * Batches: one await per burst, not per event. Ends when the server ends it or the signal fires; throws ApiError (410: too old) or
-   * LostError. `onOpen`: the server has accepted it; what it tells may be long in coming. Not every transport says so.
+   * Yields batches: one await per burst, not per event. Ends when the server ends it or the signal fires; throws
+   * ApiError (410: too old) or LostError. `onOpen`: the server has accepted the watch, even if the first event comes
+   * much later; not every transport calls it.
    */
   watch(request: WatchRequest, signal: AbortSignal, onOpen?: () => void): AsyncIterable<readonly WatchEvent[]>;
 }

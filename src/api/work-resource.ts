@@ -1,8 +1,8 @@
-// How Work and AppliedWork name an object on the member.
+// How Work and AppliedWork identify an object on the member.
 import { s } from './build.ts';
 
 const MAX_NAME_LENGTH = 253;
-/** The names of some kinds, such as Roles, have no maximum of their own. */
+/** The names of some kinds, such as Roles, have no maximum length. */
 const MAX_OBJECT_NAME_LENGTH = 1024;
 
 export const workResourceIdentifier = {

@@ -1,4 +1,4 @@
-// Work: the order to one cluster, in the member's namespace on the hub, and what became of each manifest.
+// Work: the desired objects of one cluster, in the member's namespace on the hub, and the outcome of each manifest.
 import { applyCause } from './apply-cause.ts';
 import { applyStrategy, reportBackStrategy } from './apply-strategy.ts';
 import { defineKind, type Infer, s, type WithSpec } from './build.ts';
@@ -9,7 +9,7 @@ import { labels } from './names.ts';
 import { fieldDifference } from './selected-resource.ts';
 import { workResourceIdentifier } from './work-resource.ts';
 
-/** More does not fit into an object. */
+/** More do not fit into an object. */
 const MAX_MANIFESTS = 10_000;
 const MAX_CONDITIONS = 64;
 const MAX_MANIFEST_CONDITIONS = 16;
@@ -132,7 +132,7 @@ export type WorkReason =
   | 'AllManifestsAvailable'
   | 'WorkNotTrackable'
   | 'SomeManifestsAreNotAvailable'
-  /** Not written by us; a newer member may. It means untrackable. */
+  /** Not written by our agents; a newer member may write it. It means that availability cannot be tracked. */
   | 'SomeManifestsAreNotAvailabilityTrackable'
   | 'AllManifestsDiffReported'
   | 'SomeManifestsHaveNotReportedDiff'

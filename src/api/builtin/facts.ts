@@ -1,19 +1,20 @@
-// Reads the table of facts about Kubernetes' own types: fields, their JSON names, protobuf numbers, markers. The schemas, the
-// protobuf decoder and the shape of typed objects are all derived from here.
+// Reads the table of facts about Kubernetes' own types: fields, their JSON names, protobuf numbers, markers. The
+// schemas, the protobuf decoder and the shape of typed objects are derived from it.
 //
-// The table maps a package to its types. A type has fields (`f`), or is a list that is a message of its own (`i`), a string with
-// known values (`e`) or a type with a JSON form of its own (`s`); `a` = applied as a whole, `n` = a resource, namespaced or not.
-// A field is one text: name, protobuf number (0 = not on the wire), type, then flags and markers where there are any:
+// The table maps a package to its types. A type has fields (`f`), or is a list with its own protobuf message (`i`), a
+// string with known values (`e`) or a type with its own JSON form (`s`); `a` = atomic for apply, `n` = a resource,
+// namespaced or not. A field is one string: name, protobuf number (0 = not on the wire), type, then optional flags and
+// markers:
 //   flags    * pointer   ? omitempty   0 omitzero   ! required
 //   markers  t list type   k list map keys   a map type   s patch strategy   m patch merge key   d default
-// The name `.` means that the fields of the type stand inline. Types: `[]x` list, `{}x` map, a scalar, or the name of a type, in
-// the same package if it has no dots.
+// The name `.` means that the fields of the type are inlined. Types: `[]x` list, `{}x` map, a scalar, or the name of a
+// type, in the same package if it has no dots.
 import { lazy, lazyByText } from '../../base/lazy.ts';
 import { factsJson } from './facts.generated.ts';
 
 export type Scalar = 'string' | 'bool' | 'int32' | 'int64' | 'float64' | 'bytes';
 
-/** A type with a JSON form that its fields do not tell. */
+/** A type whose JSON form does not follow from its fields. */
 export type Special =
   | 'Quantity'
   | 'IntOrString'
@@ -28,14 +29,14 @@ export type Special =
 
 export type TypeFact =
   | { readonly form: 'scalar'; readonly scalar: Scalar; readonly values?: readonly string[] }
-  /** A list that travels as a message with one repeated field. Elsewhere it is a list like others. */
+  /** A list that is encoded in protobuf as a message with one repeated field. Otherwise it is a list like others. */
   | { readonly form: 'list'; readonly of: TypeFact; readonly wrapped: boolean }
   | { readonly form: 'map'; readonly of: TypeFact }
   | { readonly form: 'special'; readonly special: Special; readonly name: string }
   | { readonly form: 'struct'; readonly name: string };
 
 export interface FieldFact {
-  /** As JSON spells it. An inline field has none. */
+  /** The JSON name. An inlined field has none. */
   readonly name: string;
   readonly inline: boolean;
   /** The protobuf number; 0 = not on the wire. */
@@ -77,18 +78,21 @@ const table = lazy(() => {
   return byName;
 });
 
-/** Names of all types that are messages of their own, `io.k8s.api.core.v1.PodSpec`. Enumerations and lists are not among them. */
+/**
+ * Names of all types with their own protobuf message, such as `io.k8s.api.core.v1.PodSpec`; enumerations and lists are
+ * excluded.
+ */
 export const typeNames = lazy((): readonly string[] =>
   [...table()].filter(([, { entry }]) => entry.e === undefined && entry.i === undefined).map(([name]) => name),
 );
 
-/** For types that are resources: whether they live in namespaces. */
+/** For types that are resources: whether they are namespaced. */
 export function isNamespaced(name: string): boolean | undefined {
   const scope = table().get(name)?.entry.n;
   return scope === undefined ? undefined : scope === 'y';
 }
 
-/** What a name stands for; undefined = no such type. */
+/** The type of this name; undefined = there is none. */
 export function typeFact(name: string): TypeFact | undefined {
   const found = table().get(name);
   if (found === undefined) return undefined;
@@ -99,7 +103,7 @@ export function typeFact(name: string): TypeFact | undefined {
   return { form: 'struct', name };
 }
 
-/** The fields of a struct, as the Go type has them: inline ones are not yet merged. Throws for any other name. */
+/** The fields of a struct as in the Go type: inlined ones are not merged. Throws for any other name. */
 export const structFact: (name: string) => StructFact = lazyByText((name) => {
   const found = table().get(name);
   if (found === undefined || found.entry.s || found.entry.e || found.entry.i !== undefined) {
@@ -109,7 +113,7 @@ export const structFact: (name: string) => StructFact = lazyByText((name) => {
   return { name, fields, atomic: found.entry.a === true };
 });
 
-/** The fields that a JSON object of the type has: inline ones stand in the place of what held them. */
+/** The fields of a JSON object of the type, with inlined fields in place of the struct that contains them. */
 export const jsonFields: (name: string) => readonly FieldFact[] = lazyByText((name) =>
   structFact(name).fields.flatMap((field) =>
     field.inline && field.type.form === 'struct' ? jsonFields(field.type.name) : [field],

@@ -1,4 +1,4 @@
-// What servers make of entries of lists that are replaced as a whole: it is no difference, and nothing else is none.
+// Values that servers fill into entries of atomic lists: they are not a difference, and everything else is.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { placeOf, someone, testCluster } from '../../apiserver/builtin/cluster.testing.ts';
@@ -34,7 +34,7 @@ const captured = JSON.parse(
   readFileSync(new URL('../../apiserver/builtin/fixtures/defaults.json', import.meta.url), 'utf8'),
 ) as readonly Pair[];
 
-/** Of these a server keeps something that is not wanted, or does not keep what is. It has nothing to do with entries of lists. */
+/** For these a server stores additional fields, or drops some, for reasons other than list entries. */
 const OTHERWISE: readonly string[] = [
   'Secret opaque',
   'Secret tls',
@@ -43,7 +43,7 @@ const OTHERWISE: readonly string[] = [
   'Node node-cidr',
 ];
 
-// ---- what the captured objects lack
+// ---- cases that the captured objects lack
 
 const downward = { items: [{ path: 'a', fieldRef: { fieldPath: 'metadata.name' } }] };
 const cpu = { items: [{ path: 'a', resourceFieldRef: { containerName: 'c', resource: 'limits.cpu' } }] };
@@ -116,9 +116,9 @@ async function storedBy(input: KubeObject): Promise<Pair> {
   return { input, stored: await put(input) };
 }
 
-// ---- everything inside of such entries
+// ---- changes inside of such entries
 
-/** Copies of a value, each with one field more somewhere inside an entry of a list that does not merge. */
+/** Copies of a value, each with one additional field inside an entry of an atomic list. */
 function* changed(value: unknown, type: TypeFact, isInside = false): Generator<unknown> {
   if (Array.isArray(value) && type.form === 'list') {
     for (const [index, item] of value.entries())

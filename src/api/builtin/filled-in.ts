@@ -1,11 +1,12 @@
-// What a server fills into entries of lists that are replaced as a whole, so that a list which was applied can be told from one that another client
-// changed: constants of a type, and what follows from the rest of the entry. Only types that stand in such lists are here. A value that is
-// missing here costs a write that changes nothing when an agent restarts; one that is wrong hides a change.
+// The defaults that a server sets in entries of atomic lists, so that a list that we applied can be distinguished from
+// one that another client changed: constants of a type, and values that follow from the rest of the entry. Only types
+// that occur in such lists are here.
+// A missing value costs one write without effect when an agent restarts; a wrong one hides a change.
 import type { Json, JsonObject } from '../../base/json.ts';
 import { lazyByText } from '../../base/lazy.ts';
 import { jsonFields } from './facts.ts';
 
-/** What the entry, without nulls and without what its type takes for empty, becomes on the server. */
+/** The entry as the server stores it; the input has no nulls and no values that count as empty. */
 export function filledIn(typeName: string, entry: JsonObject): JsonObject {
   const full = { ...constantsOf(typeName), ...entry };
   return { ...full, ...CONSEQUENCES[typeName]?.(full) };
@@ -22,7 +23,7 @@ const CONSTANTS: Readonly<Record<string, JsonObject>> = {
   'io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern': { status: 'True' },
   [`${CORE}.EndpointPort`]: { protocol: 'TCP' },
   [`${CORE}.ObjectFieldSelector`]: { apiVersion: 'v1' },
-  // Claims of a StatefulSet.
+  // volumeClaimTemplates of a StatefulSet.
   [`${CORE}.PersistentVolumeClaim`]: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', status: { phase: 'Pending' } },
   [`${CORE}.PersistentVolumeClaimSpec`]: { volumeMode: 'Filesystem' },
   [`${CORE}.ResourceFieldSelector`]: { divisor: '0' },

@@ -39,7 +39,7 @@ describe('the served built-in kinds', () => {
   test('share no name within a group', () => {
     const names = builtinKinds.map((kind) => `${kind.plural}.${kind.group}`);
     expect(new Set(names).size).toBe(names.length);
-    // Short names may be shared between groups only by the two faces of Event.
+    // Only the two kinds of Event may share a short name between groups.
     const short = builtinKinds.flatMap((kind) => kind.shortNames);
     expect(short.filter((name, index) => short.indexOf(name) !== index)).toEqual(['ev']);
   });

@@ -1,12 +1,13 @@
-// Which built-in kinds are served, under which names, with which verbs and subresources: what discovery of a Kubernetes 1.34
-// with default settings lists, but for the long deprecated ComponentStatus. Hand-kept, because short names, categories and
-// subresources are in no published type; the test holds scopes and status fields against the facts.
+// The served built-in kinds with their names, verbs and subresources: as in the discovery of a Kubernetes 1.34 with
+// default settings, except for the deprecated ComponentStatus.
+// Maintained by hand, because no published type has short names, categories and subresources; the test compares scopes
+// and status fields with the facts.
 import { deepFreeze } from '../../base/json.ts';
 import { typeNameOf } from './types.ts';
 
 export interface BuiltinSubresource {
   readonly name: string;
-  /** The kind that is sent and answered. */
+  /** The kind of the request and the response. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -23,20 +24,20 @@ export interface BuiltinKind {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly verbs: readonly string[];
-  /** Served versions, preferred first; that one is also stored. */
+  /** Served versions, preferred first; the first one is also the storage version. */
   readonly versions: readonly string[];
   readonly hasStatus: boolean;
-  /** `labelSelectorPath` leads to a LabelSelector (for a ReplicationController: a map of labels), not to a text. */
+  /** `labelSelectorPath` points to a LabelSelector (for a ReplicationController: a map of labels), not to a string. */
   readonly scale?: {
     readonly specReplicasPath: string;
     readonly statusReplicasPath: string;
     readonly labelSelectorPath: string;
   };
-  /** Without `status` and `scale`. */
+  /** Except `status` and `scale`. */
   readonly subresources: readonly BuiltinSubresource[];
 }
 
-/** The name of the type behind a kind in one of its versions. */
+/** The name of a kind's type in one of its versions. */
 export function typeNameOfKind(kind: BuiltinKind, version: string): string {
   const name = typeNameOf(kind.group, version, kind.kind);
   if (name === undefined) throw new Error(`no facts about ${kind.kind} in ${kind.group}/${version}`);
@@ -54,7 +55,7 @@ interface Traits {
   readonly sub?: Readonly<Record<string, Sub>>;
 }
 
-/** Verbs of a subresource; its kind where it is not that of the resource. */
+/** Verbs of a subresource, and its kind where it differs from that of the resource. */
 interface Sub {
   readonly verbs: readonly string[];
   readonly kind?: string;

@@ -1,10 +1,10 @@
-// The shapes of built-in objects: of each kind the fields that something here reads or sets. They describe what an API
-// server stores, so a field that it always sets is required; what a client sends is the `Draft` of a shape.
+// The shapes of built-in objects: for each kind the fields that Flotilla reads or sets. They describe the stored
+// object, so a field that the API server always sets is required; the request body is the `Draft` of a shape.
 import type { IntOrPercent } from '../../base/int-or-percent.ts';
 import type { LabelSelector } from '../../base/selector.ts';
 import type { KubeObject, Labels, OwnerReference } from '../object.ts';
 
-/** A shape before it is complete: every field may be absent, and is changed in place. */
+/** An incomplete, mutable shape: every field may be absent. */
 export type Draft<T> = unknown extends T
   ? T
   : T extends readonly (infer Item)[]
@@ -15,7 +15,7 @@ export type Draft<T> = unknown extends T
         : { -readonly [K in keyof T]?: Draft<T[K]> }
       : T;
 
-/** Of names that nobody knows beforehand, to values of one type. */
+/** A map with arbitrary keys to values of one type. */
 type IsMap<T> = string extends keyof T ? (unknown extends T[string & keyof T] ? false : true) : false;
 
 /** Resource name to quantity. */
@@ -215,7 +215,7 @@ export interface PodSpec {
   readonly readinessGates?: readonly { readonly conditionType: string }[];
   readonly hostNetwork?: boolean;
   readonly overhead?: Quantities;
-  /** For the Pod as a whole; it replaces what the containers request. */
+  /** Pod-level requests; they replace the requests of the containers. */
   readonly resources?: Resources;
   readonly volumes?: readonly Volume[];
   readonly ephemeralContainers?: readonly Container[];

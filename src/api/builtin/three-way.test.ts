@@ -318,7 +318,7 @@ describe('the difference between a wish and what is there', () => {
     expect(threeWayDifference({ last: wanted, wanted, live: after }, type)).toEqual({});
   });
 
-  // ---- any Pod, whatever was wanted before and whatever others did
+  // ---- any Pod, with any previous configuration and any changes by other clients
 
   const text = fc.constantFrom('x', 'y', 'z');
   const env = fc.uniqueArray(fc.record({ name: fc.constantFrom('A', 'B', 'C'), value: text }), {

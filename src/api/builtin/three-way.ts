@@ -1,11 +1,12 @@
-// The patch that brings a live object to what is wanted now, given what was wanted last: what is wanted is set, what is no longer wanted is taken
-// out, what others put there stays. For built-in types it is a strategic merge patch and knows from the facts which lists are keyed; for all
-// other kinds it is a JSON merge patch.
+// The patch from a live object to its desired state, given the last applied state: desired fields are set, fields that
+// are no longer desired are removed, fields of other clients stay. For built-in types it is a strategic merge patch
+// that takes list keys from the facts; for all other kinds it is a JSON merge patch.
 //
-// Guarantee: `{}` as soon as the live object has all that is wanted, nothing that is no longer wanted, and in lists that do not merge nothing but
-// what is wanted; also where the server writes it differently (quantities, empty values that a typed program drops, what it fills into
-// entries of built-in types: `filled-in.ts`). What a server fills into a list of any other kind cannot be told from what a client put
-// there, and is a difference: the agent finds out by applying that it changes nothing.
+// Guarantee: the patch is `{}` once the live object has all desired fields, none that is no longer desired, and in
+// atomic lists only desired entries; also where the server stores them differently (quantities, empty values that a
+// typed server drops, defaults in entries of built-in types: `filled-in.ts`). Defaults in a list of any other kind
+// cannot be distinguished from changes of a client, and count as a difference; applying then shows the agent that the
+// write changes nothing.
 import { deepEqual, isObject, type Json, type JsonObject, setField } from '../../base/json.ts';
 import { lazyByText } from '../../base/lazy.ts';
 import { parseQuantity } from '../../base/quantity.ts';
@@ -28,7 +29,7 @@ type Mode = 'strategic' | 'merge';
 type Fields = Record<string, Json>;
 type List = readonly Json[];
 
-/** A custom object: of its type only the metadata is known. */
+/** A custom object: only the type of its metadata is known. */
 export const CUSTOM = 'custom';
 export type Shape = TypeFact | typeof CUSTOM | undefined;
 
@@ -38,11 +39,11 @@ export interface Rule {
   readonly replaces: boolean;
   readonly retainsKeys: boolean;
   readonly mergeKey?: string;
-  /** What tells entries apart where the merge key does not. */
+  /** Identify entries where the merge key does not. */
   readonly mapKeys: readonly string[];
-  /** A typed server does not store it when it is empty. */
+  /** A typed server does not store an empty value. */
   readonly dropsZero: boolean;
-  /** A typed server takes it for empty when it is absent, and the other way round. */
+  /** For a typed server an empty value and an absent one are equal. */
   readonly emptyIsAbsent: boolean;
 }
 
@@ -81,7 +82,7 @@ interface Values {
   readonly live: Json | undefined;
 }
 
-/** Writes into `patch` what one wanted field takes. */
+/** Adds to `patch` the change of one desired field. */
 function field(patch: Fields, key: string, { last, wanted, live }: Values, rule: Rule, mode: Mode): void {
   if (live === undefined) {
     if (!(rule.dropsZero && isZero(wanted))) setField(patch, key, withoutNulls(wanted));
@@ -98,7 +99,10 @@ function field(patch: Fields, key: string, { last, wanted, live }: Values, rule:
   } else if (!isSame(wanted, live, rule.shape)) setField(patch, key, withoutNulls(wanted));
 }
 
-/** A field that was wanted and is no longer. Of maps and merged lists only our own entries go: others may have put theirs there. */
+/**
+ * Removes a field that is no longer desired. In maps and merged lists only our own entries are removed, because others
+ * may belong to other clients.
+ */
 function gone(patch: Fields, key: string, last: Json, live: Json | undefined, rule: Rule, mode: Mode): void {
   if (live === undefined) return;
   const isPlainMap = typeof rule.shape === 'object' && rule.shape.form === 'map';
@@ -110,7 +114,7 @@ function gone(patch: Fields, key: string, last: Json, live: Json | undefined, ru
   } else setField(patch, key, null);
 }
 
-/** Fields of a union: what is not wanted must not stay, even if it was the server who put it there. */
+/** In a union, fields that are not desired must be removed, even if the server set them. */
 const retaining = (inner: JsonObject, wanted: JsonObject, rule: Rule): JsonObject =>
   rule.retainsKeys
     ? { ...inner, $retainKeys: Object.keys(wanted).filter((key) => own(wanted, key) !== undefined) }
@@ -134,7 +138,7 @@ function list(patch: Fields, key: string, lists: Lists, rule: Rule, mode: Mode):
   } else whole(patch, key, lists, rule);
 }
 
-/** A set. */
+/** A list of type set. */
 function scalars(patch: Fields, key: string, { last, wanted, live }: Lists, mode: Mode): void {
   const missing = wanted.filter((item) => !live.includes(item));
   const surplus = last.filter((item) => !wanted.includes(item) && live.includes(item));
@@ -183,7 +187,10 @@ function entries(patch: Fields, key: string, { last, wanted, live }: KeyedLists,
   if (changes.length > 0) setField(patch, key, changes);
 }
 
-/** Entries that the merge key cannot tell apart (port 53 twice, TCP and UDP): the list goes out as a whole, with what others added. */
+/**
+ * Entries with equal merge keys (port 53 twice, TCP and UDP): the patch replaces the whole list, including the entries
+ * of other clients.
+ */
 function whole(patch: Fields, key: string, { last, wanted, live }: Lists, rule: Rule): void {
   const ids = rule.mapKeys.length > 0 ? rule.mapKeys : [rule.mergeKey ?? ''];
   const idOf = (item: Json) =>
@@ -194,7 +201,8 @@ function whole(patch: Fields, key: string, { last, wanted, live }: Lists, rule: 
     return groups;
   };
   const [before, now, there] = [byId(last), byId(wanted), byId(live)];
-  // Not even ids tell all entries apart: the first of one belongs to the first that is there, the second to the second.
+  // If even the ids are equal, entries are matched by position: the first desired with the first live one, the second
+  // with the second.
   const ours = wanted.map((item) => {
     const id = idOf(item);
     const place = now.get(id)?.indexOf(item) ?? 0;
@@ -224,7 +232,7 @@ export const isKeyed = (items: List, mergeKey: string): items is readonly JsonOb
 
 // ---- comparing
 
-/** The live value is what a server makes of the wanted one, entry by entry, and has nothing besides. */
+/** Whether the live value is the desired one as a server stores it, entry by entry, without any addition. */
 export function amountsTo(wanted: Json, live: Json, shape: Shape): boolean {
   if (isList(wanted) && isList(live)) {
     return wanted.length === live.length && wanted.every((item, index) => amountsTo(item, live[index] as Json, shape));
@@ -241,7 +249,7 @@ export function amountsTo(wanted: Json, live: Json, shape: Shape): boolean {
   );
 }
 
-/** Without what says nothing, with what the server fills in. */
+/** Without empty values, with the defaults that the server fills in. */
 function full(value: JsonObject, shape: Shape): JsonObject {
   const said: Fields = {};
   for (const key of Object.keys(value)) {
@@ -264,7 +272,7 @@ export function isSame(a: Json, b: Json, shape: Shape): boolean {
 const quantity = (value: Json): bigint | undefined =>
   typeof value === 'string' || typeof value === 'number' ? parseQuantity(value)?.nano : undefined;
 
-/** One side has nothing, the other an empty value that means the same to a typed server. */
+/** One side is absent, and the other one is empty, which is equal for a typed server. */
 export const emptyIsEqual = (rule: Rule, a: Json | undefined, b: Json | undefined): boolean =>
   rule.emptyIsAbsent && (a === undefined || b === undefined) && isZero(a ?? b ?? '');
 
@@ -286,7 +294,7 @@ function withoutNulls(value: Json): Json {
   return result;
 }
 
-// ---- what the facts say
+// ---- rules from the facts
 
 const rulesOf: (typeName: string) => ReadonlyMap<string, Rule> = lazyByText(
   (typeName) => new Map(jsonFields(typeName).map((fact) => [fact.name, ruleFrom(fact)])),
@@ -295,7 +303,7 @@ const rulesOf: (typeName: string) => ReadonlyMap<string, Rule> = lazyByText(
 function ruleFrom(fact: FieldFact): Rule {
   const strategies = fact.patchStrategy?.split(',') ?? [];
   return {
-    // Entries are what a rule of a list speaks of.
+    // The rule of a list describes its entries.
     shape: fact.type.form === 'list' ? fact.type.of : fact.type,
     merges: strategies.includes('merge'),
     replaces: strategies.includes('replace'),

@@ -1,14 +1,14 @@
-// The shape that an object of a built-in type has after a typed program has read and written it, which is what a real server
-// stores: empty optional values are gone, values that a type always has are there (`status: {}`, `rules: null`, `replicas: 0`).
-// It changes nothing that it does not understand: a value of the wrong JSON type stays for the validation to find.
+// The shape of a built-in object after a typed program has decoded and encoded it, which is what a real server stores:
+// empty optional values are removed, values that a type always has are set (`status: {}`, `rules: null`, `replicas:
+// 0`). Values of a wrong JSON type stay unchanged, so that validation reports them.
 import { isObject } from '../../base/json.ts';
 import { lazyByText } from '../../base/lazy.ts';
 import { type FieldFact, jsonFields, type Special, type TypeFact } from './facts.ts';
 
-/** Deeper values stay as they are. Only schemas inside a CRD can be nested at will. */
+/** Deeper values stay unchanged. Only schemas inside a CRD can be nested without limit. */
 const DEEPEST = 500;
 
-/** Gives an object of the named struct its typed shape, in place. */
+/** Changes an object of the named struct to its typed shape, in place. */
 export function shapeTyped(typeName: string, object: Record<string, unknown>): void {
   shapeStruct(typeName, object, 0);
 }
@@ -16,11 +16,11 @@ export function shapeTyped(typeName: string, object: Record<string, unknown>): v
 interface Shape {
   readonly name: string;
   readonly type: TypeFact;
-  /** What an absent or null value becomes; undefined = the key goes. */
+  /** The value for an absent or null field; undefined = the key is removed. */
   readonly absent: (() => unknown) | undefined;
-  /** A zero value of these goes as well: '' 0 false [] {}. */
+  /** A zero value is removed, too: '' 0 false [] {}. */
   readonly dropsZero: boolean;
-  /** Has something inside that may need the same treatment. */
+  /** Contains values that may need the same change. */
   readonly deep: boolean;
 }
 
@@ -60,7 +60,7 @@ function shapeValue(type: TypeFact, value: unknown, depth: number): unknown {
     case 'map':
       if (isObject(value)) {
         const map = value as Record<string, unknown>;
-        // Own keys only: setting one again never means the prototype, whatever its name.
+        // Only existing own keys are set, so a key such as __proto__ never sets the prototype.
         for (const key of Object.keys(map)) map[key] = shapeValue(type.of, map[key], depth);
       }
       return value;
@@ -68,12 +68,12 @@ function shapeValue(type: TypeFact, value: unknown, depth: number): unknown {
       if (value === null) return specialZero[type.special];
       return type.special.startsWith('JSONSchemaPropsOr') ? shapeSchema(type.name, value, depth) : value;
     case 'scalar':
-      // Bytes inside of a list or map are there, if only as none.
+      // Null bytes inside a list or map become an empty value.
       return value === null ? (zeroOf(type) ?? '') : value;
   }
 }
 
-/** A schema, a list of them, or something else that may stand in a schema's place. */
+/** A schema, a list of schemas, or another value that is allowed in its place. */
 function shapeSchema(typeName: string, value: unknown, depth: number): unknown {
   const schema = typeName.slice(0, typeName.lastIndexOf('.') + 1).concat('JSONSchemaProps');
   for (const each of Array.isArray(value) ? value : [value]) if (isObject(each)) shapeStruct(schema, each, depth);
@@ -98,7 +98,7 @@ function absentValue(field: FieldFact): Shape['absent'] {
   const { type } = field;
   if (field.omitZero) return undefined;
   const isStruct = type.form === 'struct' || type.form === 'special';
-  // Go leaves an empty struct out only if told so by omitzero: omitempty does nothing for it.
+  // In Go, omitempty has no effect on a struct; only omitzero omits an empty one.
   if (field.omitEmpty && (field.pointer || !isStruct)) return undefined;
   return field.pointer ? () => null : () => zeroOf(type);
 }

@@ -1,6 +1,6 @@
-// Schemas of Kubernetes' own types, made from the facts when first asked for, frozen and kept. Names are those of the OpenAPI
-// documents (`io.k8s.api.core.v1.PodSpec`); a `$ref` is such a name without a prefix and may stand beside other keys, which then
-// count as well. Only defaults that Kubernetes states as such are here: zero values are the business of typed-shape.ts.
+// Schemas of Kubernetes' own types, created from the facts on first use, frozen and cached. Names are those of the
+// OpenAPI documents (`io.k8s.api.core.v1.PodSpec`); a `$ref` is such a name without a prefix, and keys beside it count
+// as well. Only defaults that Kubernetes declares are here; for zero values see typed-shape.ts.
 import { deepFreeze } from '../../base/json.ts';
 import { lazyByText } from '../../base/lazy.ts';
 import type { Schema } from '../schema.ts';
@@ -13,17 +13,17 @@ export const builtinSchema: (typeName: string) => Schema = lazyByText((typeName)
   return deepFreeze(fact.form === 'struct' ? structSchema(fact.name) : schemaOf(fact, 'whole'));
 });
 
-/** Follows a `$ref` of a built-in schema. */
+/** Resolves a `$ref` of a built-in schema. */
 export const resolveBuiltin = (ref: string): Schema => builtinSchema(ref);
 
-/** The schema of a kind. Throws if it is not built in: ask `typeNameOf` first where that can be. */
+/** The schema of a kind. Throws if it is not built in: check `typeNameOf` first if that is possible. */
 export function kindSchema(group: string, version: string, kind: string): Schema {
   const name = typeNameOf(group, version, kind);
   if (name === undefined) throw new Error(`no built-in kind ${kind} in ${group}/${version}`);
   return builtinSchema(name);
 }
 
-/** In which package the types of a group live; the version is the package's last word. */
+/** The package with the types of a group; the version is the package's last segment. */
 const packageOfGroup: ReadonlyMap<string, string> = new Map([
   ['', 'io.k8s.api.core'],
   ['admissionregistration.k8s.io', 'io.k8s.api.admissionregistration'],
@@ -50,7 +50,7 @@ const packageOfGroup: ReadonlyMap<string, string> = new Map([
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';
 
-/** Kinds that every group has under its own name: a DeleteOptions comes as `apps/v1` as well as `v1`. */
+/** Kinds that every group serves under its own name: a DeleteOptions may have apiVersion `apps/v1` as well as `v1`. */
 const kindsOfAllGroups: ReadonlySet<string> = new Set([
   'CreateOptions',
   'DeleteOptions',
@@ -60,7 +60,7 @@ const kindsOfAllGroups: ReadonlySet<string> = new Set([
   'UpdateOptions',
 ]);
 
-/** The name of a kind's type, or undefined if it is not built in. Safe for words that came with a request. */
+/** The name of a kind's type, or undefined if it is not built in. Safe for strings from a request. */
 export function typeNameOf(group: string, version: string, kind: string): string | undefined {
   if (kindsOfAllGroups.has(kind)) return `${META}.${kind}`;
   if (group === '' && version === 'v1' && kind === 'Status') return `${META}.Status`;
@@ -69,7 +69,7 @@ export function typeNameOf(group: string, version: string, kind: string): string
   const name = `${pack}.${version}.${kind}`;
   const fact = typeFact(name);
   if (fact?.form !== 'struct') return undefined;
-  // Parts of kinds have no apiVersion and are no kinds: `PodSpec` must not pass for one.
+  // Parts of kinds have no apiVersion and are not kinds: `PodSpec` must not count as one.
   return structFact(name).fields.some((field) => field.inline && field.number === 0) ? name : undefined;
 }
 
