@@ -1,5 +1,5 @@
-// What the clusters of a placement say together. For each step in order: one that is not known makes it unknown, else one that failed makes it
-// false. The first step that is not reached ends the story.
+// Aggregates the conditions of all clusters into those of the placement. For each step in order: Unknown if any cluster
+// is Unknown, else False if any is False. Steps after the first unfinished one are left out.
 import { conditionOf } from '../../api/next-condition.ts';
 import type { PlacementCondition, PlacementReason } from '../../api/placement.ts';
 import { type ClusterState, expectedTypes } from './cluster-status.ts';
@@ -50,7 +50,7 @@ const STEPS: Readonly<Record<Step, Readonly<Record<'True' | 'False' | 'Unknown',
 
 const UNDER_WAY = (n: string) => `no report of ${n} on the newest content yet`;
 
-/** The reason says that applying failed, because other tools read it so; the message says that nothing has failed yet. */
+/** The reason says that applying failed, because other tools expect it; the message says that it is in progress. */
 const isUnderWay = (condition: Step, selected: readonly ClusterState[]): boolean =>
   condition === 'Applied' &&
   selected

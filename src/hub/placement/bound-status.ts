@@ -1,5 +1,6 @@
-// Keeps a status within what an API server takes: a thousand clusters with all their sentences are too many. Above 512 KB what is True says
-// only that; above 1 MiB clusters where all is True are counted and not listed, and the status says so.
+// Keeps a status within the size limit of the API server, which a thousand clusters with all messages would exceed.
+// Above 512 KB the messages of True conditions are dropped; above 1 MiB clusters with only True conditions are counted
+// instead of listed, and the status says so.
 import type { Condition } from '../../api/conditions.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import type { ClusterPlacementState } from '../../api/placement-state.ts';
@@ -18,7 +19,7 @@ export function boundStatus(status: PlacementStatus): PlacementStatus {
   return fitting({ ...lean, placementStatuses: open }, left, clusters.length);
 }
 
-/** Of the JSON, counted without writing it; a little more where numbers are short. */
+/** The size as JSON, estimated without serializing; slightly too high for short numbers. */
 function bytesOf(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value) + 2;
   if (typeof value !== 'object' || value === null) return 8;
@@ -39,7 +40,7 @@ const withoutTrueMessages = (cluster: ClusterPlacementState): ClusterPlacementSt
   ...(cluster.conditions === undefined ? {} : { conditions: cluster.conditions.map(withoutMessageIfTrue) }),
 });
 
-/** Without a spread, which would be most of what a large status costs. */
+/** Without an object spread, which would dominate the cost of a large status. */
 function withoutMessageIfTrue(condition: Condition): Condition {
   const { type, status, reason, observedGeneration, lastTransitionTime } = condition;
   if (status !== 'True') return condition;
@@ -48,7 +49,7 @@ function withoutMessageIfTrue(condition: Condition): Condition {
     : { type, status, reason, message: '', observedGeneration, lastTransitionTime };
 }
 
-/** What is still too large loses the lists of objects, then its last clusters. */
+/** If the status is still too large, drops the lists of objects, then the last clusters. */
 function fitting(status: PlacementStatus, notListed: number, total: number): PlacementStatus {
   const said = saying(
     { ...status, notListed: { ready: notListed } },

@@ -1,5 +1,5 @@
-// One cluster's part of a placement's status: what its binding says, as far as that speaks of the newest revision and of the binding's present
-// generation.
+// The part of a placement's status for one cluster: the conditions of its binding, as far as they concern the newest
+// revision and the present generation of the binding.
 import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import { withName } from '../../api/object.ts';
@@ -64,7 +64,7 @@ export function clusterStates(input: PlacementStatusInput): readonly ClusterStat
 }
 
 interface ClusterInput {
-  /** Now. */
+  /** The current time. */
   readonly stamp: string;
   readonly cluster: string;
   readonly reason: string;
@@ -89,7 +89,8 @@ function stateOf(input: PlacementStatusInput, { stamp, cluster, reason, binding,
     const last = conditionOf(before?.conditions, type);
     const isSame = last?.status === status && (isSameRevision || type === 'Scheduled');
     const lastTransitionTime = isSame ? last.lastTransitionTime : stamp;
-    // In one go: a status of a thousand clusters has six thousand of them, and copies are what it costs.
+    // A single object literal: the status of a thousand clusters has six thousand conditions, and copies would dominate
+    // its cost.
     return generation === undefined
       ? { type, status, reason: why, message, lastTransitionTime }
       : { type, status, reason: why, message, observedGeneration: generation, lastTransitionTime };
@@ -141,14 +142,14 @@ function stepsOf(
   return found;
 }
 
-/** It carries the overrides that it should have, as far as that is known. */
+/** It has the desired overrides, as far as they are known. */
 function hasOverrides({ spec }: HubBinding, orders: PlacementStatusInput['orders']): boolean {
   const order = orders?.(spec.targetCluster);
   if (order === undefined || !isDecided(order)) return true;
   return revisionOf(order).overrides === (revisionOn(spec)?.overrides ?? '');
 }
 
-/** With RollingUpdate the newest one is meant, with External the one that the cluster is on. */
+/** RollingUpdate: the newest index; External: the index that the cluster is on. */
 function indexOf(
   { placement, latestSnapshot, resourceSnapshots }: PlacementStatusInput,
   binding: HubBinding | undefined,
@@ -173,7 +174,7 @@ function listsOf(binding: HubBinding | undefined, said: ClusterState['said']): P
   };
 }
 
-/** Clusters that should have been picked and were not: without a name, each with the reason of one that was looked at. */
+/** Clusters that should have been picked but were not: without a name, each with the reason of one rejected cluster. */
 export function unpickedStates(input: PlacementStatusInput, picked: number): readonly Pick<ClusterState, 'state'>[] {
   const { placement, policySnapshot, previous, now } = input;
   const { policy } = placement.spec;

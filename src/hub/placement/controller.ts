@@ -1,6 +1,6 @@
-// The placement controller: what a placement watches and how it sees. Begin with decide.ts for what it does, with select.ts for what it
-// selects. What lives here: selection, policy and resource snapshots, the placement's own status. What does not: which clusters (scheduler),
-// when (rollout), how it gets there (work-generator).
+// The placement controller: what it watches and observes. decide.ts has its decisions, select.ts the selection. It owns
+// selection, policy and resource snapshots, and the status of the placement. It does not choose clusters (scheduler),
+// the time (rollout) or write Works (work-generator).
 
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import { innerIdentifiers } from '../../api/enveloped.ts';
@@ -64,35 +64,38 @@ import { type Mirror, namespaceChange } from './mirror.ts';
 import type { Living, Observed } from './observed.ts';
 
 export interface PlacementOptions {
-  /** Of the hub. */
+  /** The catalogue of the hub. */
   readonly catalogue: LiveCatalogue;
-  /** Shared by the controllers of both families, so that they watch together. */
+  /** Shared by the controllers of both families, so that they share watches. */
   readonly plan?: WatchPlan;
   readonly throttle?: Partial<RevisionDelays>;
-  /** Bytes of objects in one snapshot, SNAPSHOT_LIMIT unless given: worlds of a simulation stay small. */
+  /**
+   * Maximum bytes of objects in one snapshot; the simulation uses less than SNAPSHOT_LIMIT, so that its worlds stay
+   * small.
+   */
   readonly snapshotLimit?: number;
   readonly propagation?: PropagationSettings;
-  /** What repositories bring. */
+  /** The content of repositories. */
   readonly rendered?: Rendered;
   readonly metrics?: PlacementMetrics;
-  /** For so many each cluster counts where it matters how many they are. */
+  /** For tests of large fleets: each cluster counts as this many where only the number matters. */
   readonly weight?: number;
 }
 
 interface Memory {
-  /** It is not being deleted. */
+  /** The placement is not being deleted. */
   isLiving: boolean;
-  /** Of one that has a source. */
+  /** The bundle of a placement with a source. */
   bundle: string | undefined;
   readonly statusWrites: Throttle;
-  /** What is selected and in no snapshot yet. */
+  /** Selected content that is not in a snapshot yet. */
   readonly content: Throttle;
 }
 
 export function placementController(family: PlacementFamily, options: PlacementOptions): Controller<Observed, Memory> {
   const { catalogue, plan = createWatchPlan(), weight = 1 } = options;
   const throttle: RevisionDelays = { ...defaultDelays, ...options.throttle };
-  /** Of all placements: bounded in bytes. */
+  /** Shared by all placements, bounded in bytes. */
   const contents = createSelectionCache();
   const looking = {
     catalogue,
@@ -114,7 +117,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const { placement, resourceSnapshots } = seen;
     const placementRef = refTo(family, placement.metadata);
     const whole = view.getFull(placementRef);
-    // Not together with the watches below: a watch event during a fetch would wake no key.
+    // Fetched before the watches below are used: an event that arrives during a fetch would not requeue the key.
     if (whole === undefined) return { need: [placementRef] };
     const previous = (whole as Placement | null)?.status;
     const copies = family.statusMirrors === undefined ? [] : view.by(family.statusMirrors, 'placement', key);
@@ -150,7 +153,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
       ...(delivered === undefined ? {} : { delivered }),
       ...(orders === undefined ? {} : { orders }),
       bindings,
-      // Only the status asks for them.
+      // Only the status needs them.
       members: view.now < statusDue ? [] : membersOf(view, bindings),
       groups: groupsIn(view),
       freezes: freezesIn(view),
@@ -164,7 +167,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
     };
   }
 
-  /** Whether the namespace is there comes from the watch that selects it. */
+  /** The watch of the selector also shows whether the namespace exists. */
   function mirrorOf(
     view: View,
     key: string,
@@ -177,7 +180,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
     if (namespace === '') return { namespace, isNamespace: 'absent', copy };
     const source = plan.sourceFor(namespaceResource, undefined, `${prefix}${key}`);
     const found = view.listOnDemand(source, { name: namespace });
-    // A hub that may not list namespaces tries, and reports the answer.
+    // If the hub must not list namespaces, it tries the write and reports the error.
     if (found === undefined) {
       return view.listError(source) === undefined
         ? { need: [], watch: [source] }
@@ -205,8 +208,8 @@ export function placementController(family: PlacementFamily, options: PlacementO
           ...ofPlacement(item),
           ...dependentsOf(view, family, item, old),
         ],
-        // They are many and change often; nothing but the status, and what history keeps, depends on them. So one look for many changes, and
-        // none while those have work to do who bring about what is told.
+        // Bindings are many and change often, but only the status and the history depend on them. So their changes are
+        // coalesced, and run after the work of the controllers that cause them.
         as: 'report',
         wait: {
           coalesceMs: STATUS_INTERVAL_MS,
@@ -231,7 +234,8 @@ export function placementController(family: PlacementFamily, options: PlacementO
       plan.onWiden((reader) => {
         if (isOurs(reader)) wake(reader.slice(prefix.length));
       });
-      // A kind is added or removed: a placement that names it, or sweeps namespaces, selects differently now.
+      // A kind was added or removed, so a placement that names it, or selects whole namespaces, may select other
+      // objects.
       const stop = catalogue.subscribe(() => {
         for (const [key, { isLiving }] of memories) if (isLiving) wake(key);
       });
@@ -309,7 +313,7 @@ interface DeliveredInput {
   readonly bindings: readonly HubBinding[];
 }
 
-/** With RollingUpdate the newest group; with External the one that all clusters are on. */
+/** RollingUpdate: the newest group; External: the one that all clusters are on. */
 function deliveredIn(view: View, family: PlacementFamily, input: DeliveredInput): Living['delivered'] | Need {
   const { latest, selected, resourceSnapshots, placement } = input;
   const master = isExternal(placement) ? commonSnapshot(input) : latest;
@@ -324,7 +328,7 @@ function deliveredIn(view: View, family: PlacementFamily, input: DeliveredInput)
   const fulls = refs.map((ref) => view.getFull(ref));
   const need = refs.filter((_, at) => fulls[at] === undefined);
   if (need.length > 0) return { need };
-  // Parts follow each other; within a revision objects have the order of its hash.
+  // Parts are concatenated; within a revision, objects have the order of its hash.
   const objects: readonly KubeObject[] = fulls
     .flatMap((whole) => (whole as ResourceSnapshot | null)?.spec?.selectedResources ?? [])
     .map((object) => ({ object, place: { group: '', ...identifierOf(object) } }))
@@ -350,7 +354,7 @@ function commonSnapshot({ bindings, resourceSnapshots }: DeliveredInput): HubRes
 
 // ---- members
 
-/** What cannot be looked at now may still be selected: what was found last counts until it can. */
+/** If the selection cannot be resolved now, the unsupported features that were found last still count. */
 function unsupportedIn(placement: HubPlacement, selected: Selected): readonly NotSupported[] {
   const last = selected.state === 'pending' && placement.unsupported !== undefined ? [placement.unsupported] : [];
   return [...notSupported(placement), ...last];
@@ -364,12 +368,12 @@ function membersOf(view: View, bindings: readonly HubBinding[]): readonly Member
     .sort(by(({ metadata }) => metadata.name ?? ''));
 }
 
-/** What a placement's status says depends on whether a member is heard, not on every heartbeat. */
+/** The status of a placement depends on whether a member is reachable, not on every heartbeat. */
 const newsOf = ({ metadata, status }: MemberCluster): string =>
   [
     metadata.uid,
     metadata.deletionTimestamp,
-    // Partitions follow them.
+    // Partitions depend on the labels.
     canonicalJson(metadata.labels ?? {}),
     metadata.annotations?.[annotations.memberPaused],
     ...(status?.conditions ?? []).map((each) => `${each.type} ${each.status} ${each.reason}`),

@@ -1,6 +1,6 @@
-// What becomes of a placement: its snapshots, its status, its end.
-// Guarantees: nothing is created before the finalizer is set; a placement that uses something unsupported, or whose selectors are invalid, gets no
-// new snapshots, so nothing of it moves; the status is written only when it says something else, and seldom enough (status/status-rule.ts).
+// Decides what to do about a placement: snapshots, status, deletion. Guarantees: nothing is created before the
+// finalizer is set. A placement with unsupported fields or invalid selectors gets no new snapshots, so nothing moves.
+// The status is written only if it has changed, and not too often (status/status-rule.ts).
 import type { Hold } from '../../api/hold.ts';
 import { finalizers } from '../../api/names.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
@@ -36,8 +36,8 @@ export function decide(observed: Observed): Decision {
   );
   const waitsUntil = plan?.state === 'waits' ? plan.until : Number.POSITIVE_INFINITY;
 
-  // The status speaks of what is there, so it is written when there is nothing left to make; or when the making fails, to say so. What history
-  // does not keep blocks nothing, and a refused deletion is in the log.
+  // The status describes existing snapshots, so it is written once there is none left to create, or if creating one
+  // fails. Deletions for the history do not delay it; a refused one is only logged.
   const isMaking = snapshots.some((step) => step.some((action) => action.do !== 'delete'));
   const holds = holdsOf(observed, living, { plan, isMaking });
   const isTold = !isMaking || (failure !== undefined && guarded.length === 0);
@@ -47,7 +47,8 @@ export function decide(observed: Observed): Decision {
     const because = 'the status was written a moment ago';
     return { steps: snapshots, holds, ...waking(waitsUntil), coalesceUntil: living.statusDue, because };
   }
-  // What is left after the snapshots is the status, and what history does not keep: no change waits for that, and others wait for the snapshots.
+  // Only the status and deletions for the history remain: they can wait, while other controllers wait for the
+  // snapshots.
   if (guarded.length === 0 && !isTold) {
     const because = snapshots[0]?.[0]?.because ?? '';
     return {
@@ -70,9 +71,9 @@ export function decide(observed: Observed): Decision {
   return { steps, holds, ...wakeAt, because: steps[0]?.[0]?.because ?? '' };
 }
 
-// ---- the end
+// ---- deletion
 
-/** The scheduler and the work generator do their part on finalizers of their own; the order between them and this does not matter. */
+/** The scheduler and the work generator clean up under finalizers of their own, in any order with this one. */
 function decideEnd({ family, placement, policySnapshots, resourceSnapshots }: Observed): Decision {
   const kept = placement.metadata.finalizers ?? [];
   if (!kept.includes(finalizers.placementCleanup)) return idle('it is being deleted; other finalizers remain');
@@ -92,7 +93,7 @@ function decideEnd({ family, placement, policySnapshots, resourceSnapshots }: Ob
   return { steps: steps.filter((step) => step.length > 0), holds: [], because: 'the placement is deleted' };
 }
 
-// ---- the beginning
+// ---- the finalizer
 
 function guard({ family, placement }: Observed): Steps {
   const kept = placement.metadata.finalizers ?? [];
@@ -114,7 +115,7 @@ function guard({ family, placement }: Observed): Steps {
 const isBlocked = ({ notSupported, selected }: Living): boolean =>
   notSupported.length > 0 || selected.state !== 'selected';
 
-/** undefined = no snapshot is wanted from here. With External the runs take their own. */
+/** undefined = this controller creates no snapshot now. With External the runs create them. */
 function planOf({ family, placement, resourceSnapshots, now }: Observed, living: Living): ResourcesPlan | undefined {
   const { selected, bindings, pending, throttle, places, snapshotLimit: limit } = living;
   if (isBlocked(living) || selected.state !== 'selected') return undefined;
@@ -134,14 +135,14 @@ function planOf({ family, placement, resourceSnapshots, now }: Observed, living:
   });
 }
 
-/** Steps about different objects need not wait for each other. */
+/** Merges the step lists: steps that concern different objects need not wait for each other. */
 function sideBySide(...lists: readonly Steps[]): Steps {
   const filled = lists.map((steps) => steps.filter((step) => step.length > 0));
   const longest = Math.max(...filled.map((steps) => steps.length));
   return Array.from({ length: longest }, (_, index) => filled.flatMap((steps) => steps[index] ?? []));
 }
 
-// ---- why nothing moves
+// ---- why the placement does not progress
 
 function holdsOf(
   { family, placement, failure, now }: Observed,
@@ -163,7 +164,7 @@ function holdsOf(
   if (plan?.state === 'too-large' && selected.state === 'selected') {
     holds.push({ code: 'SnapshotTooLarge', subject, ...tooLarge(selected.content) });
   }
-  // The moment that a burst of changes takes is not worth a word.
+  // The short delay of a burst of changes is not reported.
   if (plan?.state === 'waits' && plan.until > now + throttle.longestMs) {
     holds.push({
       code: 'RevisionPending',
@@ -174,7 +175,8 @@ function holdsOf(
       next: 'wait, or let the hub collect changes for less long (--resource-changes-collection-duration, --resource-snapshot-creation-minimum-interval)',
     });
   }
-  // What stopped the last pass matters as long as there is something to make; a status that was refused is simply written again.
+  // The error of the last reconcile matters only while a snapshot is to be created; a refused status is simply written
+  // again.
   if (failure !== undefined && isMaking) {
     const large = selected.state === 'selected' && isLarge(selected.content) ? tooLarge(selected.content) : undefined;
     holds.push({
@@ -191,9 +193,9 @@ function holdsOf(
 
 interface Said {
   readonly steps: Steps;
-  /** It was written a moment ago. */
+  /** Not due yet: the status was just written. */
   readonly isLater?: boolean;
-  /** When it says something else although nothing happens. */
+  /** When the status changes by time alone. */
   readonly until: number;
 }
 
@@ -233,7 +235,7 @@ function statusSteps(observed: Observed, living: Living, holds: readonly Hold[])
   const until = Math.min(firstEnd(status, now), nextStall(status, deadline));
   if (saysTheSame(previous, status)) return { steps: copy, until };
   const news = newsOf(observed, living, status).map((each) => recordEvent(family.placements, placement, each));
-  // The Events come after the write: a write that conflicts has nothing to report yet.
+  // Events follow the write: if it conflicts, there is nothing to report yet.
   const change = statusChange(previous, status);
   const own = [
     [patchStatus(seen(family.placements, placement), change, 'the status is out of date')],
@@ -259,7 +261,10 @@ function newsOf({ family, placement, policySnapshots }: Observed, living: Living
   ];
 }
 
-/** A hold that ends by itself must not be told for longer; its times are whole seconds. */
+/**
+ * When the first hold with an end is over: it must not stay in the status for longer. Times in the status are whole
+ * seconds.
+ */
 function firstEnd({ holds = [] }: PlacementStatus, now: number): number {
   const ends = holds.flatMap(({ until }) => (until === undefined ? [] : Date.parse(until) + 1));
   return Math.min(Number.POSITIVE_INFINITY, ...ends.filter((end) => end > now));

@@ -1,4 +1,4 @@
-// Hashes that other programs have written, or would: equal to the digit.
+// The hashes are identical to those that other programs have written or would write.
 import { describe, expect, test } from 'vitest';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';

@@ -1,5 +1,6 @@
-// How far each placement is, for monitoring: one gauge, as KubeFleet has it, whose value is the time of the last evaluation.
-// Differs from KubeFleet: there series go only with the placement, and every edit adds some; here those of earlier generations go too.
+// The progress of each placement as one gauge, as in KubeFleet; its value is the time of the last evaluation. Differs
+// from KubeFleet: there series are removed only with the placement, and every edit adds more; here those of earlier
+// generations are removed too.
 import { Gauge, type Registry } from 'prom-client';
 import { conditionOf } from '../../api/next-condition.ts';
 import { placementConditionType } from '../../api/placement.ts';
@@ -10,7 +11,7 @@ import { expectedTypes } from './cluster-status.ts';
 
 export interface PlacementMetrics {
   looked(family: Pick<PlacementFamily, 'placement'>, placement: HubPlacement, now: number): void;
-  /** It is gone. */
+  /** The placement was deleted. */
   forget(placement: PlacementName): void;
 }
 
@@ -58,7 +59,7 @@ export function placementMetrics(registry: Registry): PlacementMetrics {
   };
 }
 
-/** A condition of an earlier generation says nothing. */
+/** Conditions of earlier generations are ignored. */
 function firstOpen(
   { placement: kind }: Pick<PlacementFamily, 'placement'>,
   placement: HubPlacement,

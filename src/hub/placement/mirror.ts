@@ -1,6 +1,6 @@
-// The copy of a placement's status inside the namespace that it places (ClusterResourcePlacementStatus).
-// Guarantees: the copy is written before the status that it copies, so a reader of the namespace is never behind; it is written only when it says
-// something else; a copy that cannot be written never keeps the status itself from being written.
+// The copy of a placement's status in the namespace that it places (ClusterResourcePlacementStatus). Guarantees: the
+// copy is written before the status, so that it is never older; it is written only if it changes; a copy that cannot be
+// written never blocks the status itself.
 import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import { apiVersionOf } from '../../api/object.ts';
@@ -15,16 +15,16 @@ import type { HubPlacement } from '../placement-sources.ts';
 import { digestOf, type HubStatusMirror } from '../status-mirror-source.ts';
 import { saysTheSame } from './write-status.ts';
 
-/** Of a placement whose status is copied. */
+/** For a placement whose status is copied. */
 export interface Mirror {
   /** '' = its Namespace selector has no name. */
   readonly namespace: string;
   readonly isNamespace: 'present' | 'absent' | 'terminating';
-  /** The copy in that namespace. */
+  /** The existing copy in that namespace. */
   readonly copy: HubStatusMirror | undefined;
 }
 
-/** The namespace of its status, and of its copy, cannot change: undefined = it has not; else a sentence. */
+/** The namespace of the copy is immutable. Returns undefined, or a message if it has changed. */
 export function namespaceChange(
   { metadata, spec }: HubPlacement,
   previous: PlacementStatus | undefined,
@@ -36,7 +36,7 @@ export function namespaceChange(
   const placed = (previous?.selectedResources ?? []).find(
     ({ group = '', kind }) => group === '' && kind === 'Namespace',
   );
-  // A selector by labels has never named a namespace, unless there is a copy.
+  // A selector by labels names no namespace, unless a copy exists.
   const before = own?.metadata.namespace ?? (now === '' ? undefined : placed?.name);
   if (before === undefined || before === now) return undefined;
   const chosen = now === '' ? 'no namespace' : `namespace "${now}"`;
@@ -48,18 +48,18 @@ export interface MirrorInput {
   readonly placement: HubPlacement;
   readonly mirror: Mirror;
   readonly previous: PlacementStatus | undefined;
-  /** What the placement's status should be, but for the word on its copy. */
+  /** The new status of the placement, without the condition about its copy. */
   readonly status: PlacementStatus;
-  /** What stopped the last reconcile. */
+  /** The error of the last reconcile. */
   readonly failure: Failure | undefined;
   readonly now: number;
 }
 
 export interface Mirrored {
   readonly status: PlacementStatus;
-  /** Writes the copy; absent = it is as it should be, or cannot be written. */
+  /** Writes the copy; absent = it is up to date, or cannot be written. */
   readonly step?: Action;
-  /** The last attempt was refused: the status goes first, to report that. */
+  /** The last write of the copy was refused: the status is written first, to report that. */
   readonly isRefused: boolean;
 }
 
@@ -70,7 +70,7 @@ export function mirrored(input: MirrorInput): Mirrored {
     ...present(status),
     conditions: (status.conditions ?? []).filter((each) => each.type !== type),
   });
-  // Where the status is not written because it says the same, the copy follows what is written.
+  // If the status does not have to be written, the copy matches the status as it is.
   const wanted = without(input.status);
   const copied = previous !== undefined && saysTheSame(without(previous), wanted) ? without(previous) : wanted;
 
@@ -97,7 +97,7 @@ export function mirrored(input: MirrorInput): Mirrored {
   };
 }
 
-/** A field without a value is none in the copy. */
+/** A field with the value undefined is left out of the copy. */
 const present = (status: PlacementStatus): PlacementStatus =>
   Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
 
@@ -138,7 +138,7 @@ function writeOf({ family, placement, mirror, now }: MirrorInput, status: Placem
   const lastUpdatedTime = kubeTime(now);
   if (mirror.copy !== undefined) {
     const owned = mirror.copy.owner === uid;
-    // Not a merge patch: fields that the status no longer has would stay.
+    // Not a merge patch, which would keep fields that the status no longer has.
     const operations = [
       { op: 'add' as const, path: '/sourceStatus', value: status as unknown as Json },
       { op: 'add' as const, path: '/lastUpdatedTime', value: lastUpdatedTime },

@@ -1,4 +1,4 @@
-// What a pass over a placement sees.
+// The observed state of a placement.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import type { Failure } from '../../runtime/controller.ts';
@@ -18,14 +18,14 @@ export interface Observed {
   readonly placement: HubPlacement;
   readonly policySnapshots: readonly HubPolicySnapshot[];
   readonly resourceSnapshots: readonly HubResourceSnapshot[];
-  /** Absent of one that goes: nothing of it matters any more. */
+  /** Absent while the placement is being deleted. */
   readonly living?: Living;
   readonly failure?: Failure;
   readonly now: number;
 }
 
 export interface Living {
-  /** What each cluster should have with the newest revision; absent until there is one. */
+  /** The desired state of each cluster with the newest revision; absent until there is a revision. */
   readonly orders?: Orders;
   readonly selected: Selected;
   readonly notSupported: readonly NotSupported[];
@@ -34,18 +34,18 @@ export interface Living {
   readonly delivered?: NonNullable<PlacementStatusInput['delivered']>;
   readonly bindings: readonly HubBinding[];
   readonly members: readonly MemberCluster[];
-  /** undefined = they cannot be read. */
+  /** undefined = the groups cannot be read. */
   readonly groups?: PlacementStatusInput['groups'];
   readonly freezes?: PlacementStatusInput['freezes'];
   readonly heldOn?: PlacementStatusInput['heldOn'];
   readonly previous: PlacementStatus | undefined;
-  /** Absent = its status is not copied. */
+  /** Absent = the status is not copied. */
   readonly mirror?: Mirror;
-  /** The earliest moment of the next write of the status. */
+  /** The earliest time of the next status write. */
   readonly statusDue: number;
   readonly throttle: RevisionDelays;
-  /** Where the objects of the latest revision are, if the next one depends on it. */
+  /** The parts of the latest revision, if the next one depends on them. */
   readonly places?: Places;
-  /** Bytes of objects in one snapshot. */
+  /** Maximum bytes of objects in one snapshot. */
   readonly snapshotLimit?: number;
 }

@@ -25,7 +25,7 @@ interface Bench extends AsyncDisposable {
   writes(): readonly string[];
   requests(): number;
   forget(): void;
-  /** Passes over placements so far. */
+  /** The number of reconciles so far. */
   passes(): number;
   settle(): Promise<void>;
   advance(ms: number): Promise<void>;
@@ -38,7 +38,7 @@ interface Bench extends AsyncDisposable {
 }
 
 const CONFIG_MAPS = { group: '', version: 'v1', kind: 'ConfigMap' };
-/** As where placements look into many namespaces: the watch brings metadata, and what is selected is asked for. */
+/** As if placements read many namespaces: the watch brings metadata, and selected objects are fetched. */
 const wide = () => createWatchPlan(0);
 const namespaceTerm = (name: string) => ({ group: '', version: 'v1', kind: 'Namespace', name });
 
@@ -281,7 +281,7 @@ describe('a change of what is selected', () => {
     const writes = () => it.writes().map((write) => write.split(' ').slice(0, 2).join(' '));
     const snapshots = ['create clusterresourcesnapshots', 'patch clusterresourcesnapshots'];
     expect(writes()).toEqual(snapshots);
-    // Those have work to do first who bring about what it tells.
+    // The status waits for the controllers that cause its changes.
     await it.advance(99);
     expect(writes()).toEqual(snapshots);
     await it.advance(1);
@@ -366,7 +366,7 @@ describe('a change of what is selected', () => {
       'n3-0-snapshot',
       'n4-0-snapshot',
     ]);
-    // Who looks elsewhere, and who is gone, is not counted any more.
+    // A placement that reads another kind, or was deleted, does not count any more.
     for (const name of ['n2', 'n3', 'n4']) await it.remove('clusterresourceplacements', name);
     const role = { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole', name: 'viewers' };
     await it.patch('clusterresourceplacements', 'n1', { spec: { resourceSelectors: [role] } });
@@ -628,7 +628,7 @@ describe('what cannot be read', () => {
     expect(it.manager.holdsOf('team/web')).toEqual([]);
     const before = (await it.status()).observedResourceIndex;
 
-    /** Without the bench's question whether all is done: a refused pass waits for its next try. */
+    /** Without `settle`: a refused reconcile waits for its retry. */
     const wait = async (ms: number) => {
       it.cluster.clock.advance(ms);
       for (let i = 0; i < 20; i++) await turns();
@@ -647,7 +647,7 @@ describe('what cannot be read', () => {
     expect(scheduled(await it.status())).toMatchObject({ status: 'Unknown', reason: 'SchedulePending' });
     expect(await it.list('resourcesnapshots')).toHaveLength(1);
 
-    // It is tried again, ever less often, and not for each of the objects.
+    // It is retried with back-off, and not once per object.
     refused = 0;
     for (let minute = 0; minute < 10; minute++) await wait(60_000);
     expect(refused).toBeGreaterThan(0);

@@ -1,4 +1,5 @@
-// The hash that tells whether two policies pick alike. How many clusters PickN picks is not part of it: N changes in place.
+// The hash by which two policies are compared. numberOfClusters of PickN is not part of it, because it changes in
+// place.
 import type { LabelSelector } from '../../api/label-selector.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { goJson } from '../../base/go-json.ts';
@@ -7,10 +8,10 @@ import { sha256 } from '../../base/hash.ts';
 type Affinity = NonNullable<NonNullable<PlacementPolicy['affinity']>['clusterAffinity']>;
 type Term = NonNullable<Affinity['requiredDuringSchedulingIgnoredDuringExecution']>['clusterSelectorTerms'][number];
 
-/** Policies are frozen and come again with every pass. */
+/** Policies are frozen and are the same objects in every reconcile, so the hash is cached. */
 const known = new WeakMap<PlacementPolicy, string>();
 
-/** Hex, in base64: the field holds bytes, and the bytes are the digits. */
+/** Hex in base64: the field holds bytes, and the bytes are the hex digits. */
 export function policyHashOf(policy: PlacementPolicy | undefined): string {
   if (policy === undefined) return encoded('null');
   const hash = known.get(policy) ?? encoded(policyJson(policy));
@@ -20,7 +21,7 @@ export function policyHashOf(policy: PlacementPolicy | undefined): string {
 
 const encoded = (json: string): string => Buffer.from(sha256(json)).toString('base64');
 
-/** Of a struct: the fields in the order given; those without a text are left out. */
+/** A Go struct as JSON: the fields in the given order, without those that are undefined. */
 const goStruct = (...fields: readonly (readonly [name: string, text: string | undefined])[]): string =>
   `{${fields.flatMap(([name, text]) => (text === undefined ? [] : [`"${name}":${text}`])).join(',')}}`;
 
@@ -28,7 +29,7 @@ const text = (value: string | undefined) => (value === undefined || value === ''
 const number = (value: number | undefined) => (value === undefined ? undefined : String(value));
 const map = (value: object | undefined) =>
   value === undefined || Object.keys(value).length === 0 ? undefined : goJson(value);
-/** A list that is left out when it is empty. */
+/** A list with omitempty. */
 const filled = <T>(items: readonly T[] | undefined, write: (item: T) => string) =>
   items === undefined || items.length === 0 ? undefined : every(items, write);
 const every = <T>(items: readonly T[], write: (item: T) => string) => `[${items.map(write).join(',')}]`;
@@ -105,7 +106,7 @@ const termJson = (term: Term): string =>
         goStruct(['name', goJson(name)], ['sortOrder', goJson(sortOrder)]),
       ),
     ],
-    // Ours, and absent when unset, so that policies without it keep their hash.
+    // A field of Flotilla, absent if unset, so that policies without it keep their hash.
     ['clusterGroup', text(term.clusterGroup)],
   );
 

@@ -1,5 +1,5 @@
-// The policy snapshot that the scheduler works with: a new one when the policy picks otherwise, else the latest, told of the placement's
-// generation and of N. Guarantee: however it was interrupted, in the end exactly one says that it is the latest.
+// The policy snapshot for the scheduler: a new one if the policy changes what it picks, else the latest, annotated with
+// the generation of the placement and with N. Guarantee: after any interruption, exactly one is the latest in the end.
 import { annotations, labels, policySnapshotName } from '../../api/names.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
@@ -27,7 +27,7 @@ export interface PolicyInput {
 export const latestPolicy = (snapshots: readonly HubPolicySnapshot[]): HubPolicySnapshot | undefined =>
   newestOf(snapshots, policyIndexOf);
 
-/** Steps, in their order; none when everything is up to date. */
+/** Steps in order; none if everything is up to date. */
 export function policySteps({ family, placement, snapshots, bindings }: PolicyInput): readonly (readonly Action[])[] {
   const { policy, revisionHistoryLimit = DEFAULT_HISTORY_LIMIT } = placement.spec;
   const latest = latestPolicy(snapshots);
@@ -40,7 +40,7 @@ export function policySteps({ family, placement, snapshots, bindings }: PolicyIn
     return [
       demoted,
       change === undefined ? [] : [patch(seen(family.policySnapshots, latest), change, 'the placement has changed')],
-      // What was demoted just now is another object than the one seen: it goes in the next pass.
+      // Demoting a snapshot changes its resourceVersion, so it is deleted in the next reconcile.
       demoted.length > 0
         ? []
         : gone.map((each) => remove(seen(family.policySnapshots, each), 'older than the history that is kept')),
@@ -75,7 +75,7 @@ const demote = (family: PlacementFamily, snapshot: HubPolicySnapshot): Action =>
     'a newer one replaces it',
   );
 
-/** N of PickN is beside the policy, so that it can change without a new snapshot. */
+/** N of PickN is an annotation, so that it can change without a new snapshot. */
 function annotationsFor({ metadata, spec }: HubPlacement): Readonly<Record<string, string>> {
   const count = spec.policy?.placementType === 'PickN' ? spec.policy.numberOfClusters : undefined;
   return {

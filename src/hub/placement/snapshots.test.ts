@@ -1,4 +1,4 @@
-// Snapshots, their history and when they are made: the tables.
+// Snapshots, their history and when they are created, as tables.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { annotations, labels } from '../../api/names.ts';
@@ -30,7 +30,7 @@ const placement = (more: object = {}): HubPlacement =>
     observedResourceIndex: '',
   }) as unknown as HubPlacement;
 
-/** What a step does, in short. */
+/** A short description of an action. */
 const told = (action: Action): string => {
   switch (action.do) {
     case 'create':

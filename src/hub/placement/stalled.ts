@@ -1,5 +1,6 @@
-// Whether a partitioned rollout with progressDeadlineSeconds is stalled: no cluster was reached and none became ready for so long.
-// Only the time of the last progress is kept, in status.rollout. A rollout that has completed does not stall until it has work again.
+// Whether a partitioned rollout with progressDeadlineSeconds is stalled: no cluster was updated or became ready within
+// the deadline. Only the time of the last progress is kept, in status.rollout. A completed rollout does not stall until
+// it has work again.
 import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import { type PlacementStatus, STALLED, type StalledReason } from '../../api/placement.ts';
@@ -64,11 +65,14 @@ function verdict({ rollout, isComplete, isLate, deadlineSeconds }: Verdict) {
   };
 }
 
-/** The moment at which a rollout without further progress is stalled. The time in the status is cut to whole seconds, so never early. */
+/**
+ * When a rollout without further progress is stalled. The time in the status is rounded down to seconds, so one second
+ * is added.
+ */
 const stallsAt = (lastProgressTime: string, deadlineSeconds: number): number =>
   Date.parse(lastProgressTime) + (deadlineSeconds + 1) * 1000;
 
-/** When the status must be looked at again although nothing happens. */
+/** When the status changes without an event. */
 export function nextStall({ conditions, rollout }: PlacementStatus, deadlineSeconds = 0): number {
   const isCounting = conditionOf(conditions, STALLED)?.reason === ('RolloutProgressing' satisfies StalledReason);
   return isCounting && rollout?.lastProgressTime !== undefined
@@ -76,13 +80,13 @@ export function nextStall({ conditions, rollout }: PlacementStatus, deadlineSeco
     : Number.POSITIVE_INFINITY;
 }
 
-/** Holds that a rollout is not expected to resolve: the cluster is left out on purpose. */
+/** Holds that the rollout does not resolve: the cluster is left out on purpose. */
 const LEFT_OUT: readonly string[] = ['NoPartition', 'Paused'];
 
 const isDone = (plan: BindingPlan): boolean =>
   plan.move.length === 0 && Object.values(plan.holds).every(({ code }) => LEFT_OUT.includes(code)) && !isPaused(plan);
 
-/** A cluster waits for an update or is getting one. */
+/** A cluster waits for an update or is being updated. */
 const hasWork = (plan: BindingPlan): boolean =>
   plan.move.length > 0 || plan.stale.some((key) => !LEFT_OUT.includes(plan.holds[key]?.code ?? '') || isPaused(plan));
 

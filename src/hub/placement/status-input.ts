@@ -1,5 +1,5 @@
-// What is known when the status of a placement is written: the input of `placementStatus` (status.ts). Plain data, all of it as seen in one
-// pass. How large a status may become and how often it is written are not its business: bound-status.ts and decide.ts see to that.
+// The input of `placementStatus` (status.ts): plain data, all observed in one reconcile. The size of a status and how
+// often it is written are decided in bound-status.ts and decide.ts.
 import type { Hold } from '../../api/hold.ts';
 import type { Resource } from '../../api/kind.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
@@ -11,52 +11,58 @@ import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot }
 import type { ClusterGroupFacts } from '../planners/partitioned.ts';
 
 export interface PlacementStatusInput {
-  /** The placement's kind: conditions of the placement itself have it in front (placementConditionType). */
+  /** The kind of the placement, which prefixes the types of its own conditions (placementConditionType). */
   readonly kind: Resource;
   readonly placement: HubPlacement;
-  /** The status as it was written last, whole; transition times come from here. */
+  /** The full status as last written; transition times come from here. */
   readonly previous: PlacementStatus | undefined;
   readonly selection: SelectionState;
-  /** The newest one, whether it carries the label or not; absent until it is made. */
+  /** The newest policy snapshot, with or without the label; absent until it is created. */
   readonly policySnapshot?: HubPolicySnapshot;
-  /** All of the placement, masters and others, by name. */
+  /** All snapshots of the placement, masters and others, sorted by name. */
   readonly resourceSnapshots: readonly HubResourceSnapshot[];
-  /** Master of the newest group. */
+  /** The master of the newest group. */
   readonly latestSnapshot?: HubResourceSnapshot;
-  /** What each cluster should have with it; absent as it is. */
+  /** The desired state of each cluster with the newest revision; absent = unchanged. */
   readonly orders?: Orders;
   /**
-   * What the snapshot holds that `selectedResources` is about, in its order: of the newest group with RollingUpdate, of the one that all
-   * bindings name with External. Absent = there is none (yet), or with External the clusters differ.
+   * The objects for `selectedResources`, in the order of the snapshot: of the newest group with RollingUpdate, of the
+   * one that all bindings reference with External. Absent = there is none yet, or with External the clusters differ.
    */
   readonly delivered?: { readonly snapshot: string; readonly resources: readonly ResourceIdentifier[] };
-  /** All of the placement, deleting ones too, by name. */
+  /** All bindings of the placement, sorted by name, including those being deleted. */
   readonly bindings: readonly HubBinding[];
-  /** Those that the bindings name, as far as they exist, by name. `reachable` and other rows for the planners come from here. */
+  /** The existing members of these bindings, sorted by name; the planners get reachability and labels from here. */
   readonly members: readonly MemberCluster[];
-  /** undefined = they cannot be read. */
+  /** undefined = the groups cannot be read. */
   readonly groups?: readonly ClusterGroupFacts[] | undefined;
-  /** What a cluster waits for of other placements; absent = it depends on none. */
+  /** Why a cluster waits for other placements; absent = the placement has no dependencies. */
   readonly heldOn?: ((cluster: string) => Hold | undefined) | undefined;
-  /** absent = there are none. */
+  /** Absent = there are no freezes. */
   readonly freezes?: readonly FreezeFacts[] | undefined;
   /**
-   * Why the placement as a whole does not move (NotSupportedYet, SelectionPending, RevisionPending, SnapshotTooLarge). They go into `status.holds` in front of
-   * those of the planner. With one of them Scheduled is Unknown / SchedulePending and `sentenceOf` of the first is the message.
+   * Why the placement as a whole does not progress (NotSupportedYet, SelectionPending, RevisionPending,
+   * SnapshotTooLarge). They precede the holds of the planner in `status.holds`. With any of them, Scheduled is Unknown
+   * / SchedulePending with `sentenceOf` of the first as its message.
    */
   readonly holds: readonly Hold[];
   readonly now: number;
 }
 
 export type SelectionState =
-  /** What is selected now. While a new snapshot is waited with, `delivered` still has the old content, and the status shows that. */
+  /**
+   * The objects selected now. While a new snapshot is delayed, `delivered` still has the old content, and the status
+   * shows that.
+   */
   | {
       readonly state: 'selected';
       readonly resources: readonly ResourceIdentifier[];
-      /** Sentences for people: named selectors that match nothing, reserved namespaces that were left out. */
+      /** Messages for the user: named selectors that match nothing, reserved namespaces that were left out. */
       readonly notes: readonly string[];
     }
-  /** The user's mistake: Scheduled=False / InvalidResourceSelectors with this message; everything else in the status stays. */
+  /**
+   * An error of the user: Scheduled=False / InvalidResourceSelectors with this message; the rest of the status stays.
+   */
   | { readonly state: 'invalid'; readonly message: string }
-  /** Not known yet: something cannot be read. There is a hold about it. */
+  /** Not known yet, because something cannot be read; a hold says what. */
   | { readonly state: 'pending' };

@@ -76,7 +76,7 @@ const REASONS: Readonly<Record<Step, readonly [yes: string, no: string]>> = {
 };
 const STEPS = Object.keys(REASONS) as readonly Step[];
 
-/** `said`: one letter per step, T, F, or `-` for nothing; an `s` in front makes all of it about an older generation. */
+/** `said`: one letter per step, T, F, or `-` for no condition; a leading `s` gives them an older generation. */
 function binding(
   cluster: string,
   said: string,
@@ -296,7 +296,7 @@ describe('the status of a placement', () => {
     });
   });
 
-  // Else `kubectl wait` passes although the change is not out.
+  // Otherwise `kubectl wait` would succeed although the change is not rolled out.
   test.each<{ code: Hold['code']; facts: Hold['facts']; says: string }>([
     { code: 'NotSupportedYet', facts: { what: 'spec.y' }, says: 'Scheduled Unknown SchedulePending' },
     { code: 'SelectionPending', facts: { kind: 'x', message: 'm' }, says: 'Scheduled Unknown SchedulePending' },

@@ -1,5 +1,5 @@
-// The status of a placement from what is known. Pure: the same input gives the same status, and what has not changed keeps its time.
-// Begin with `placementStatus`. One cluster's part is in cluster-status.ts, what clusters say together in aggregate.ts.
+// Computes the status of a placement. Pure: equal input gives an equal status, and unchanged conditions keep their
+// times. Start at `placementStatus`; cluster-status.ts has the part of one cluster, aggregate.ts the aggregation.
 import { BLOCKING, type Hold, sentenceOf } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
@@ -29,7 +29,7 @@ export function placementStatus(input: PlacementStatusInput): PlacementStatus {
   return withProgress(input, plan, statusWith(input, plan));
 }
 
-/** A rollout with a deadline says when it last made progress, and whether it is stalled. */
+/** For a rollout with a deadline: the time of its last progress, and whether it is stalled. */
 function withProgress(
   { previous, placement, now }: PlacementStatusInput,
   plan: BindingPlan | undefined,
@@ -56,7 +56,7 @@ function statusWith(input: PlacementStatusInput, plan: BindingPlan | undefined):
   const { previous, selection } = input;
   const rollout = plan?.rollout === undefined ? {} : { rollout: plan.rollout };
   if (selection.state === 'invalid') {
-    // Whatever is placed stays placed, and goes on as far as it was ordered: only the new order cannot be followed.
+    // Placed objects stay and rollouts continue; only the new selectors are not applied.
     const scheduled = told('Scheduled', 'False', 'InvalidResourceSelectors', selection.message);
     return pruned({
       ...previous,
@@ -77,7 +77,8 @@ function statusWith(input: PlacementStatusInput, plan: BindingPlan | undefined):
       conditions: [...(stopped === undefined ? replaced(input, [scheduled]) : only(input, reached, index))],
       observedResourceIndex: index,
       selectedResources: [...(input.delivered?.resources ?? previous?.selectedResources ?? [])],
-      // Differs from KubeFleet: what keeps it from moving takes nothing from the clusters, and what they have is what people look for then.
+      // Differs from KubeFleet: a hold of the whole placement does not empty the cluster list, because users want to
+      // see then what the clusters have.
       placementStatuses: isHeld(input) ? selected.map(({ state }) => state) : [],
       holds: [...holds],
       ...rollout,
@@ -127,7 +128,10 @@ const next = (input: PlacementStatusInput, each: Told, previous = input.previous
   return nextCondition(conditionOf(previous?.conditions, found.type), found, input.now);
 };
 
-/** These and no others, but for that of the copy (mirror.ts). Since when each is so counts from the revision that it is about. */
+/**
+ * Exactly these conditions, plus the one about the copy (mirror.ts). Transition times are kept only within one
+ * revision.
+ */
 function only(input: PlacementStatusInput, all: readonly Told[], index: string) {
   const { previous } = input;
   const mirror = placementConditionType(input.kind, 'StatusSynced');
@@ -137,7 +141,7 @@ function only(input: PlacementStatusInput, all: readonly Told[], index: string) 
   return [...told, ...kept];
 }
 
-/** These in place of their predecessors; the others stay, and their older generation tells that they do. */
+/** Replaces these conditions; the others stay, and their older observedGeneration shows it. */
 function replaced(input: PlacementStatusInput, all: readonly Told[]) {
   const fresh = all.map((each) => next(input, each));
   const types = new Set(fresh.map(({ type }) => type));
@@ -170,8 +174,8 @@ function scheduledOf(input: PlacementStatusInput, holds: readonly HoldEntry[]): 
 }
 
 /**
- * Something keeps the placement as a whole from moving: what its clusters have is not what it asks for now, so no condition may say that it is
- * there. Differs from KubeFleet, where conditions stay True and `kubectl wait` passes although the change is not out.
+ * The placement as a whole is blocked, so its clusters do not have what it asks for now, and no condition may be True.
+ * Differs from KubeFleet, where conditions stay True and `kubectl wait` succeeds although the change is not rolled out.
  */
 function stoppedBy(input: PlacementStatusInput, holds: readonly HoldEntry[]): Told | undefined {
   const [first] = input.holds;
@@ -180,12 +184,12 @@ function stoppedBy(input: PlacementStatusInput, holds: readonly HoldEntry[]): To
   return told('RolloutStarted', 'Unknown', 'RolloutStartedUnknown', inWords(input, entry) ?? sentenceOf(first));
 }
 
-/** What is still to come does not change where it is to go. */
+/** A revision that is still to come does not change the scheduling. */
 const isBlocking = ({ code }: Hold): boolean => BLOCKING.includes(code);
 
 const isHeld = ({ holds }: PlacementStatusInput): boolean => holds.some(isBlocking);
 
-/** A condition that is not True says who holds the rollout up. */
+/** The message of a condition that is not True names the hold that blocks the rollout. */
 const withCulprit =
   (input: PlacementStatusInput, holds: readonly HoldEntry[]) =>
   (each: Told): Told => {
@@ -206,14 +210,14 @@ function inWords({ kind, placement }: PlacementStatusInput, entry: HoldEntry | u
 const familyOf = ({ kind }: PlacementStatusInput): PlacementFamily =>
   families.find(({ placement }) => placement.kind === kind.kind) as PlacementFamily;
 
-/** What the placement as a whole waits for, then what its clusters wait for: the rollout's own plan, made once more. */
+/** The holds of the placement as a whole, then those of its clusters, from the plan of the rollout, computed again. */
 function holdsOf(input: PlacementStatusInput, plan: BindingPlan | undefined): readonly HoldEntry[] {
   return summariseHolds([...input.holds, ...Object.values(plan?.holds ?? {})]);
 }
 
 function planNow(input: PlacementStatusInput): BindingPlan | undefined {
   const { placement, bindings, orders, members, groups, freezes, policySnapshot, now } = input;
-  // With anything else in its way what was begun goes on.
+  // Only unsupported fields stop a rollout; with any other hold it continues.
   const isStopped = input.holds.some(({ code }) => code === 'NotSupportedYet');
   if (orders === undefined || isStopped) return undefined;
   const memberOf = new Map(members.map((member) => [member.metadata.name, member]));
@@ -237,7 +241,7 @@ function planNow(input: PlacementStatusInput): BindingPlan | undefined {
 
 // ---- external
 
-/** Staged update runs decide what is where: as long as clusters differ there is nothing to say of them together. */
+/** Staged update runs decide the revision of each cluster: while clusters differ, there is no common status. */
 function external(
   input: PlacementStatusInput,
   selected: readonly ClusterState[],
@@ -263,7 +267,7 @@ function external(
   return { index, told: aggregate(input, selected) };
 }
 
-/** Fields that say nothing are left out. */
+/** Empty fields are left out. */
 function pruned({ holds = [], observedResourceIndex = '', ...status }: PlacementStatus): PlacementStatus {
   return {
     ...status,

@@ -1,4 +1,4 @@
-// When a status is written, what is told with it, and how large it may become.
+// When a status is written, which Events are recorded, and how large it may become.
 import { describe, expect, test } from 'vitest';
 import type { Condition } from '../../api/conditions.ts';
 import type { PlacementStatus } from '../../api/placement.ts';

@@ -1,4 +1,5 @@
-// When a status is written and what is told with it: only when it says something else, seldom enough, and each transition once.
+// Decides whether a status has to be written and which Events to record: only if it has changed, and once per
+// transition.
 import { isStartFailure } from '../../api/apply-cause.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { BLOCKING, sentenceOf } from '../../api/hold.ts';
@@ -17,8 +18,8 @@ import type { EventText } from '../../runtime/actions.ts';
 import { holdOf } from '../status/holds-summary.ts';
 
 /**
- * Changed numbers behind a hold alone are no reason to write: over a rollout they change with every cluster. That a member has fallen silent is: it
- * is recorded nowhere else, and a user who was told to wait for it would wait in vain.
+ * Changed numbers of a hold are not written, because during a rollout they change with every cluster. An unreachable
+ * member is: it is recorded nowhere else, and a user who waits for that member would wait in vain.
  */
 const gist = ({ code, on, count, facts }: HoldEntry) => ({
   code,
@@ -36,11 +37,11 @@ const gistOf = ({ conditions = [], holds = [], ...status }: PlacementStatus) => 
   conditions: conditions.map(withoutNumbers),
 });
 
-/** While a rollout waits, its message carries the numbers of the hold. */
+/** While a rollout waits, this message contains the numbers of the hold. */
 const withoutNumbers = (condition: Condition): Condition =>
   condition.type.endsWith('RolloutStarted') && condition.status !== 'True' ? { ...condition, message: '' } : condition;
 
-/** A merge patch: fields that the status no longer has are removed, those of `rollout` too. */
+/** A merge patch that also removes the fields that the status, or its `rollout`, no longer has. */
 export const statusChange = (live: PlacementStatus | undefined, wanted: PlacementStatus): object => {
   const { rollout } = wanted;
   return {
@@ -89,7 +90,7 @@ const LAST: readonly PlacementCondition[] = ['Available', 'DiffReported'];
 const GATES: readonly string[] = ['BudgetUsed', 'SurgeUsed'];
 const LASTING: readonly unknown[] = ['failed', 'unreachable'];
 
-/** What holds the placement, or a cluster that holds the others up for longer than it takes to start. */
+/** The hold that blocks the placement, or of a cluster that blocks others for longer than it takes to start. */
 const holderIn = (status: PlacementStatus | undefined): HoldEntry | undefined =>
   status?.holds?.find(
     ({ code, facts }) => BLOCKING.includes(code) || (GATES.includes(code) && LASTING.includes(facts?.['cause'])),
@@ -106,7 +107,7 @@ function newsOfHolder(
   return [{ type: 'Warning', reason: 'PlacementRolloutHeld' satisfies PlacementEventReason, message }];
 }
 
-/** Once each time; a rollout that moves again is reported by its partitions. */
+/** Once per stall; renewed progress is reported by the partitions. */
 function newsOfStall(before: PlacementStatus | undefined, after: PlacementStatus): readonly EventText[] {
   const stalled = conditionOf(after.conditions, STALLED);
   if (stalled?.status !== 'True' || conditionOf(before?.conditions, STALLED)?.status === 'True') return [];
@@ -119,7 +120,7 @@ interface Refused {
   readonly message: string;
 }
 
-/** Clusters that did not take something, each with the first object. */
+/** Clusters that refused objects, each with the first object. */
 const refusedIn = (status: PlacementStatus | undefined): readonly Refused[] =>
   (status?.placementStatuses ?? []).flatMap(({ clusterName: cluster = '', failedPlacements = [] }) =>
     failedPlacements
@@ -128,7 +129,7 @@ const refusedIn = (status: PlacementStatus | undefined): readonly Refused[] =>
       .map(({ condition: { message, reason } }) => ({ cluster, message: message || reason })),
   );
 
-/** Once for each revision; that more clusters refuse it is no news. */
+/** Once per revision; more clusters that refuse it are not reported. */
 function newsOfRefusal(before: readonly Refused[], after: readonly Refused[]): readonly EventText[] {
   const [first, ...others] = after;
   if (first === undefined || before.length > 0) return [];
@@ -157,7 +158,7 @@ function stuckIn(status: PlacementStatus | undefined): ReadonlyMap<string, reado
   return found;
 }
 
-/** Once for each cause and revision; that another cluster has it too is no news. */
+/** Once per cause and revision; more clusters with it are not reported. */
 function newsOfStuck(before: PlacementStatus | undefined, after: PlacementStatus): readonly EventText[] {
   const known = stuckIn(before);
   return [...stuckIn(after)]
@@ -171,13 +172,13 @@ function newsOfStuck(before: PlacementStatus | undefined, after: PlacementStatus
     });
 }
 
-/** Once each time; that the copy is written again is in the condition. */
+/** Once per failure; recovery shows only in the condition. */
 function newsOfMirror(before: Condition | undefined, after: Condition | undefined): readonly EventText[] {
   if (after?.status !== 'False' || before?.status === 'False') return [];
   return [{ type: 'Warning', reason: after.reason, message: after.message }];
 }
 
-/** What a person wants to hear of. The scheduler's verdict is told when it is not good: there is nothing else to see then. */
+/** The Events for users. A scheduler result is reported if it is not good: there is nothing else to see then. */
 export function newsIn(
   placement: ObjectRef,
   before: PlacementStatus | undefined,
@@ -185,7 +186,7 @@ export function newsIn(
 ): readonly EventText[] {
   const of = (status: PlacementStatus | undefined, condition: PlacementCondition): Condition | undefined =>
     conditionOf(status?.conditions, placementConditionType(placement, condition));
-  // With a fast one the state in between is never visible.
+  // A fast rollout may skip the state in between, so a new revision counts as a transition.
   const isNewRevision = before?.observedResourceIndex !== after.observedResourceIndex;
   const turned = TOLD.filter(
     ({ condition }) =>

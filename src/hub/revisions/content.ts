@@ -1,5 +1,5 @@
-// The content of a revision: the selected objects without what belongs to the hub, their hash and their size. What is made from an object is
-// made once, however often it is looked at.
+// The content of a revision: the selected objects without hub-specific fields, with their hash and size. Everything
+// derived from an object is cached by identity and computed once.
 import { isMarkedConfigMap } from '../../api/envelope-config-map.ts';
 import { envelopeIn, innerIdentifiers } from '../../api/enveloped.ts';
 import { annotations } from '../../api/names.ts';
@@ -16,24 +16,24 @@ import { bookText, type VariantBook } from './variants.ts';
 
 export interface Content {
   readonly resources: readonly ResourceIdentifier[];
-  /** Stripped, as they stand in the snapshot. */
+  /** Stripped, as they are stored in the snapshot. */
   readonly objects: readonly KubeObject[];
   readonly hash: string;
-  /** As KubeFleet counts it: each object's JSON and a newline. */
+  /** Counted as in KubeFleet: the JSON of each object plus a newline. */
   readonly bytes: number;
-  /** Of each object, in their order. */
+  /** The size of each object, in the order of `objects`. */
   readonly sizes: readonly Sized[];
-  /** Those that are envelopes: of a ConfigMap only its content tells. */
+  /** The objects that are envelopes: for a ConfigMap this depends on its data. */
   readonly envelopes: readonly ResourceIdentifier[];
-  /** ConfigMaps that are annotated as envelopes and hold other data; absent = there are none. */
+  /** ConfigMaps that are annotated as envelopes but contain other data; absent = there are none. */
   readonly noEnvelopes?: readonly ResourceIdentifier[];
-  /** The commit that it was read from, if it comes from a repository. */
+  /** The commit, if the content comes from a repository. */
   readonly commit?: string;
-  /** The hash of what that commit asks for besides: targets, strategy. */
+  /** The hash of the rollout settings of that commit: targets, strategy. */
   readonly sourceHash?: string;
-  /** Which cluster has which of the objects; absent = each has all. */
+  /** Which cluster gets which of the objects; absent = every cluster gets all of them. */
   readonly variants?: VariantBook;
-  /** The first of those that take the most; absent = there are no objects. */
+  /** The first of the largest objects; absent = there are no objects. */
   readonly largest?: { readonly of: ResourceIdentifier; readonly bytes: number };
 }
 
@@ -47,7 +47,7 @@ interface Part {
   readonly inner: readonly ResourceIdentifier[];
 }
 
-// Objects on their way through the program are frozen, so what was made from one stays true.
+// Objects are frozen, so values derived from them stay valid.
 const parts = new WeakMap<KubeObject, Part>();
 
 function partOf(whole: KubeObject): Part {
@@ -68,9 +68,9 @@ function partOf(whole: KubeObject): Part {
   return part;
 }
 
-/** What a placement says of all that it selects. */
+/** Settings of a placement that apply to all its objects. */
 export interface Marks {
-  /** Its Jobs are waited for, unless one says otherwise. */
+  /** Rollouts wait for its Jobs, unless a Job is annotated otherwise. */
   readonly tracksJobs: boolean;
 }
 
@@ -78,7 +78,10 @@ export const marksOf = ({ metadata }: Pick<HubPlacement, 'metadata'>): Marks => 
   tracksJobs: metadata.annotations?.[annotations.trackAvailability] === 'true',
 });
 
-/** Of whole objects in their order. The tokens of service accounts are left out: what they are shows only here. */
+/**
+ * The content of full objects, in their order. Service account tokens are left out here, because only the full object
+ * shows its type.
+ */
 export function contentOf(
   wholes: readonly KubeObject[],
   { tracksJobs }: Marks = { tracksJobs: false },
@@ -106,11 +109,11 @@ export function contentOf(
   };
 }
 
-/** Without the version: the object stays the same when it is read in another one. Variants of an object are told apart. */
+/** Without the version: an object is the same in every API version. The variants of an object have different keys. */
 const keyOf = ({ group = '', kind, namespace = '', name }: ResourceIdentifier, { metadata }: KubeObject): string =>
   `${group}/${kind}/${namespace}/${name}/${metadata.annotations?.[annotations.variant] ?? ''}`;
 
-/** Where the objects of a group are; `parts` by their number, those that are missing are left out. */
+/** The part that each object of a group is in; `parts` carry their number, and missing parts are left out. */
 export function placesOf(parts: readonly { readonly part: number; readonly objects: readonly KubeObject[] }[]): Places {
   return new Map(
     parts.flatMap(({ part, objects }) =>
@@ -122,7 +125,7 @@ export function placesOf(parts: readonly { readonly part: number; readonly objec
   );
 }
 
-/** An object that differs by variant is there more than once. */
+/** Deduplicates: an object that differs by variant is in the list more than once. */
 export function onceEach(
   list: readonly ResourceIdentifier[],
   variants: VariantBook | undefined,
@@ -136,7 +139,7 @@ const isJob = ({ apiVersion, kind }: KubeObject): boolean => kind === 'Job' && a
 
 const trackedJobs = new WeakMap<KubeObject, KubeObject>();
 
-/** The agent looks at the Job alone, so the Job carries what its placement says. */
+/** Copies the setting of the placement to the Job, because the agent sees only the Job. */
 function tracked(whole: KubeObject): KubeObject {
   const said = whole.metadata.annotations ?? {};
   if (Object.hasOwn(said, annotations.trackAvailability)) return whole;

@@ -1,12 +1,13 @@
-// When a change of the selected resources becomes a revision: a moment after the last of a burst of changes, but never long after the first.
+// When a change of the selected resources becomes a revision: shortly after the last change of a burst, but never long
+// after the first.
 import { annotations } from '../../api/names.ts';
 import { dueAt, newThrottle, type Pending, sawChange, sawNoChange, type Throttle } from '../../runtime/due.ts';
 import type { HubResourceSnapshot } from '../placement-sources.ts';
 
 export interface RevisionDelays {
-  /** Waited after the last change; 0 = none. */
+  /** The wait after the last change; 0 = none. */
   readonly debounceMs: number;
-  /** Longest wait after the first change. */
+  /** The longest wait after the first change. */
   readonly longestMs: number;
   /** KubeFleet's resource-changes-collection-duration. */
   readonly collectionMs: number;
@@ -22,31 +23,37 @@ export const defaultDelays: RevisionDelays = {
   minimumIntervalMs: 0,
 };
 
-/** The settings of KubeFleet keep the moment of detection in an annotation, so that a restart does not begin to count anew. */
+/**
+ * With KubeFleet's settings the time of detection is kept in an annotation, so that a restart does not restart the
+ * wait.
+ */
 export const keepsDetection = ({ collectionMs, minimumIntervalMs }: RevisionDelays): boolean =>
   collectionMs > 0 || minimumIntervalMs > 0;
 
-/** undefined = no time there. */
+/** undefined = there is no annotation. */
 export function detectionIn({ metadata }: HubResourceSnapshot): number | undefined {
   const at = Date.parse(metadata.annotations?.[annotations.nextSnapshotDetectionTime] ?? '');
   return Number.isNaN(at) ? undefined : at;
 }
 
-/** Content that differs from what this snapshot, the latest, has. */
+/** Content that differs from the latest snapshot. */
 export interface NewContent {
   readonly hash: string;
   readonly snapshot: string;
 }
 
-/** Notes what is selected now; undefined = what the latest snapshot has. Since when there are changes that no snapshot has. */
+/**
+ * Records the selected content (undefined = the same as in the latest snapshot) and returns since when it has been
+ * pending.
+ */
 export function sawContent(of: Throttle, content: NewContent | undefined, now: number): Pending | undefined {
   const before = of.seen?.value as NewContent | undefined;
-  // Changes from before the snapshot are in it.
+  // A new snapshot includes all changes from before it.
   if (before?.snapshot !== content?.snapshot) sawNoChange(of);
   return content && sawChange(of, content, now);
 }
 
-/** The moment from which the pending content may follow the latest snapshot. */
+/** The earliest time for the next snapshot with the pending content. */
 export function revisionDueAt(
   pending: Pending,
   latest: HubResourceSnapshot,

@@ -1,4 +1,5 @@
-// The order of what is selected. It is part of the hash: another order would be a new revision of every placement.
+// The order of the selected objects. It is part of the hash, so another order would create a new revision of every
+// placement.
 import { apiVersionOf } from '../../api/object.ts';
 import { byText } from '../../base/compare.ts';
 
@@ -10,7 +11,7 @@ export interface Ordered {
   readonly name: string;
 }
 
-/** By the name of the kind alone, whatever its group. It says nothing about the order of applying on members. */
+/** By the name of the kind, whatever its group. Members apply objects in another order. */
 const KINDS = [
   'PriorityClass',
   'Namespace',
@@ -50,7 +51,7 @@ const RANKS: ReadonlyMap<string, number> = new Map(KINDS.map((kind, rank) => [ki
 const placeOf = ({ namespace = '', name }: Ordered): string => `${namespace}/${name}`;
 const fullKindOf = ({ group, version, kind }: Ordered): string => `${group}/${version}, Kind=${kind}`;
 
-/** Total over different objects. */
+/** A total order over distinct objects. */
 export function inOrder(a: Ordered, b: Ordered): number {
   const rankA = RANKS.get(a.kind) ?? KINDS.length;
   const rankB = RANKS.get(b.kind) ?? KINDS.length;

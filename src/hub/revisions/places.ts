@@ -1,4 +1,4 @@
-// Where the objects of a placement's latest revision are, if the next snapshots depend on that.
+// In which snapshot each object of the latest revision is, if the next snapshots depend on it.
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { refTo } from '../../runtime/actions.ts';
 import type { FullRef, Need, View } from '../../runtime/controller.ts';
@@ -15,7 +15,7 @@ export interface PlacesInput {
   readonly limit?: number | undefined;
 }
 
-/** undefined = it does not matter. */
+/** undefined = the next snapshots do not depend on it. */
 export function observePlaces(
   view: View,
   { family, snapshots, content, limit }: PlacesInput,

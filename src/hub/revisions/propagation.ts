@@ -1,33 +1,33 @@
-// What is never placed, whatever selects it: kinds that run the fleet or that each cluster creates for itself, the namespaces of the system, and
-// objects that a controller keeps.
+// Which objects are never placed, whatever selects them: kinds that run the fleet or that each cluster creates for
+// itself, system namespaces, and objects that a controller owns.
 import type { Resource } from '../../api/kind.ts';
 import { isReservedNamespace } from '../../api/names.ts';
 import type { ObjectMeta } from '../../api/object.ts';
 
-/** What is known of an object without its content. */
+/** An object without its content. */
 export interface Candidate {
   readonly metadata: ObjectMeta;
 }
 
 export interface PropagationSettings {
-  /** `group;group/version;group/version/Kind1,Kind2;v1/Kind`: then only these. Excludes skippedApis. */
+  /** `group;group/version;group/version/Kind1,Kind2;v1/Kind`: only these are placed. Excludes skippedApis. */
   readonly allowedApis?: string;
-  /** In the same form: these too. */
+  /** In the same format: these are not placed either. */
   readonly skippedApis?: string;
   /** Separated by commas or semicolons. */
   readonly skippedNamespaces?: string;
-  /** Workloads run on the hub: its claims on volumes are its own. */
+  /** Workloads run on the hub, so its PersistentVolumeClaims belong to the hub. */
   readonly enableWorkload?: boolean;
 }
 
-/** What of a kind decides whether it may be placed. */
+/** The part of a kind that decides whether it may be placed. */
 type Kind = Pick<Resource, 'group' | 'version' | 'kind'>;
 
 export interface Propagation {
-  /** False = no selector may bring objects of this kind. */
+  /** False = no selector may place objects of this kind. */
   allowsKind(kind: Kind): boolean;
   allowsNamespace(namespace: string): boolean;
-  /** By what can be told without its content. `hasService` is asked for Endpoints only. */
+  /** Decides without the content of the object. `hasService` is called only for Endpoints. */
   allowsObject(resource: Resource, object: Candidate, hasService: () => boolean): boolean;
 }
 
@@ -37,19 +37,19 @@ const DENIED_GROUPS: ReadonlySet<string> = new Set([
   'events.k8s.io',
   'coordination.k8s.io',
   'metrics.k8s.io',
-  // Differs from KubeFleet: it does not list its next generation of types, which would move whole policies to members.
+  // Differs from KubeFleet: its list lacks its next generation of types, so whole policies would be placed on members.
   'placement.kubefleet.dev',
 ]);
 
 const FLEET = 'placement.kubernetes-fleet.io';
-/** Of the group of placements only these travel; AppliedWork is not on a hub. */
+/** The only placeable kinds of the placement API group; AppliedWork does not exist on a hub. */
 const ALLOWED_FLEET_KINDS: ReadonlySet<string> = new Set([
   'ClusterResourceEnvelope',
   'ResourceEnvelope',
   'AppliedWork',
 ]);
 
-/** `group/Kind`, any version. Events of both groups are one thing; KubeFleet denies the old one only by chance. */
+/** `group/Kind`, in any version. Both Event kinds are denied; KubeFleet denies only the core one, by accident. */
 const DENIED_KINDS: ReadonlySet<string> = new Set([
   '/Pod',
   '/Node',
@@ -93,7 +93,7 @@ interface RuleContext {
 
 const hasOwner = ({ ownerReferences = [] }: ObjectMeta) => ownerReferences.length > 0;
 
-/** True = it stays on the hub. */
+/** True = the object stays on the hub. */
 const OBJECT_RULES: ReadonlyMap<string, (metadata: ObjectMeta, context: RuleContext) => boolean> = new Map([
   ['apps/ReplicaSet', hasOwner],
   ['apps/ControllerRevision', hasOwner],
@@ -107,7 +107,7 @@ const OBJECT_RULES: ReadonlyMap<string, (metadata: ObjectMeta, context: RuleCont
   ],
 ]);
 
-/** The one rule that needs the content. */
+/** The only rule that needs the content of the object. */
 export const isTokenSecret = (object: { readonly kind: string; readonly apiVersion: string }): boolean =>
   object.apiVersion === 'v1' &&
   object.kind === 'Secret' &&
@@ -134,7 +134,10 @@ const tokensOf = (text: string, separator: RegExp): readonly string[] =>
 
 const VERSION = /^v\d+((alpha|beta)\d+)?$/;
 
-/** Differs from KubeFleet: spaces around a token do not spoil it, and `v1` alone means the core group, not one of that name. */
+/**
+ * Differs from KubeFleet: spaces around a token are ignored, and `v1` alone means the core group, not a group of that
+ * name.
+ */
 export function parseApis(text: string): readonly Api[] {
   return tokensOf(text, /;/).map((token): Api => {
     const parts = token.split('/').map((part) => part.trim());

@@ -1,5 +1,6 @@
-// What repositories bring: the objects of each bundle as they were read last. Placements with spec.source take their content from here, as others
-// take it from what they select. In memory: after a restart a bundle is unknown until it has been read again, and its placement keeps what it has.
+// The objects of each bundle, as last read from its repository. Placements with spec.source take their content from
+// here instead of selecting it. In memory only: after a restart a bundle is unknown until it is read again, and its
+// placement keeps its present content.
 import { SYSTEM_NAMESPACE } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { HubPlacement } from '../placement-sources.ts';
@@ -8,7 +9,10 @@ import type { VariantBook } from './variants.ts';
 
 export interface RenderedBundle {
   readonly commit: string;
-  /** Of what the commit asks for besides the objects; the placement has the same one once it is changed (annotations.sourceHash). */
+  /**
+   * The hash of the rollout settings of the commit; the placement has the same one once it is updated
+   * (annotations.sourceHash).
+   */
   readonly sourceHash: string;
   /** Frozen, in the order of revisions. */
   readonly objects: readonly KubeObject[];
@@ -16,19 +20,19 @@ export interface RenderedBundle {
 }
 
 export interface Rendered {
-  /** undefined = not read yet, or never without an error. */
+  /** undefined = not read yet, or not without an error. */
   contentOf(key: string, marks: Marks): Content | undefined;
   put(key: string, bundle: RenderedBundle): void;
-  /** Removes the bundles of a GitRepo that are not among these. */
+  /** Removes all other bundles of a GitRepo. */
   keepOnly(repo: string, bundles: ReadonlySet<string>): void;
-  /** Called with the key of each bundle that has changed. Returns how to stop it. */
+  /** Called with the key of each bundle that changes. Returns a function that unsubscribes. */
   subscribe(changed: (key: string) => void): () => void;
 }
 
 /** `repo`: namespace and name of a GitRepo. */
 export const bundleKey = (repo: string, bundle: string): string => `${repo} ${bundle}`;
 
-/** The GitRepo that a placement names: one of its own namespace, or of the system for a ClusterResourcePlacement. */
+/** The GitRepo of a placement: in its own namespace, or in the system namespace for a ClusterResourcePlacement. */
 export const repoKeyOf = ({ metadata, spec }: Pick<HubPlacement, 'metadata' | 'spec'>): string | undefined =>
   spec.source && `${metadata.namespace ?? SYSTEM_NAMESPACE}/${spec.source.gitRepo}`;
 

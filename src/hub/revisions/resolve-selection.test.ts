@@ -1,4 +1,4 @@
-// A pass over a placement of which nothing changed costs next to nothing, however much it selects.
+// The reconcile of an unchanged placement is cheap, however much it selects.
 import { describe, expect, test } from 'vitest';
 import type { Resource } from '../../api/kind.ts';
 import { annotations, labels } from '../../api/names.ts';
@@ -77,9 +77,9 @@ test('what did not change is not selected, stripped or hashed again; what did is
   const first = look();
   expect(first).toMatchObject({ state: 'selected', content: { resources: { length: COUNT + 1 } } });
   expect(look()).toBe(first);
-  // Another reading of the same spec, as after a write of the status.
+  // The same spec in a new object, as after a status write.
   expect(look(placement())).toBe(first);
-  // Whoever does not look at the objects is not woken when only their content changes.
+  // A reader that does not read the objects in full is not requeued if only their content changes.
   expect(asked()).toBe(3 * (COUNT + 1));
 
   change(7);
@@ -189,7 +189,10 @@ describe('while an API server behind the hub does not answer, and nobody knows w
     objects,
   });
 
-  /** Passes until nothing is missing any more. `revisions`: what the snapshots have, the oldest first; the parts of one in a list. */
+  /**
+   * Resolves until nothing is missing. `revisions`: the contents of the snapshots, oldest first; a list has the parts
+   * of one.
+   */
   function look(
     revisions: readonly (readonly (readonly KubeObject[])[])[],
     { unknown = [GADGETS], settings = {} }: { unknown?: readonly string[]; settings?: PropagationSettings } = {},

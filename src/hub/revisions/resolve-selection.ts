@@ -1,5 +1,5 @@
-// How a pass looks at what a placement selects: kinds watched on demand, whole objects by need. What could not be told yet is remembered, so
-// that one Need asks for all of it.
+// Resolves the selectors of a placement to objects: kinds are watched on demand, and full objects are fetched with
+// Need. Everything that is missing is collected, so that one Need requests all of it.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import { isEnvelopeKind } from '../../api/enveloped.ts';
 import type { Resource } from '../../api/kind.ts';
@@ -22,8 +22,8 @@ import type { WatchPlan } from './watch-plan.ts';
 export type Selected =
   | { readonly state: 'selected'; readonly content: Content; readonly notes: readonly string[] }
   | { readonly state: 'invalid'; readonly message: string }
-  /** A kind that cannot be read, and what the server says. */
-  /** `next`: what a person can do. */
+  /** A kind that cannot be read, and the error of the server. */
+  /** `next`: what the user can do. */
   | { readonly state: 'pending'; readonly kind: string; readonly message: string; readonly next: string };
 
 type Pending = Extract<Selected, { readonly state: 'pending' }>;
@@ -33,11 +33,11 @@ export interface Looking {
   readonly propagation: Propagation;
   readonly plan: WatchPlan;
   readonly contents: SelectionCache;
-  /** What repositories bring, for placements with a source. */
+  /** The content of repositories, for placements with a source. */
   readonly rendered?: Rendered | undefined;
 }
 
-/** What must be there before anything can be told. */
+/** What has to be read before the selection can be resolved. */
 export interface Missing {
   readonly need: readonly FullRef[];
   readonly watch: readonly Source[];
@@ -47,8 +47,8 @@ export interface Missing {
 export const isMissing = (found: Selected | Missing): found is Missing => 'need' in found;
 
 /**
- * What the last pass over each placement found, so that nothing is read or computed again while all is the same. Only of those used last, up
- * to so many bytes: whole objects hang on it.
+ * The last result for each placement, so that an unchanged placement is not read and computed again. An LRU bounded in
+ * bytes, because the results hold full objects.
  */
 export type SelectionCache = Lru<string, Found>;
 
@@ -77,7 +77,9 @@ export const createSelectionCache = (maxBytes = MAX_BYTES): SelectionCache =>
 const isSame = (a: readonly unknown[], b: readonly unknown[]): boolean =>
   a === b || (a.length === b.length && a.every((item, index) => item === b[index]));
 
-/** `reader` names the placement among all that look. `isLive`: what there is is asked of the server, since a watch may be behind. */
+/**
+ * `reader` names the placement in the watch plan. `isLive`: every object is read live, because the caches may be stale.
+ */
 export function resolveSelection(
   view: View,
   reader: string,
@@ -90,13 +92,13 @@ export function resolveSelection(
   const marks = marksOf(placement);
   const unread = unreadBy(view, placement, looking);
   if ('need' in unread) return unread;
-  // What was selected without knowing all kinds rests on nothing being placed of the others.
+  // The cached result is valid despite unknown kinds only if none of their objects is placed.
   const mayLose = unread.some(({ placedIn }) => placedIn.size > 0);
   const last = isLive || mayLose ? undefined : contents.get(reader);
   const found = last?.marks.tracksJobs === marks.tracksJobs ? last : undefined;
   const reads = found && readAgain(view, reader, selectors, found, looking);
   if (found !== undefined && reads?.every(({ items }, index) => isSame(items, found.reads[index]?.items ?? []))) {
-    // A change of nothing but the content wakes only who looked at the whole object, if only to know that it is the same.
+    // Registers the full objects as read: otherwise a change of only their content would not requeue this placement.
     for (const ref of found.refs) view.getFull(ref);
     return found.selected;
   }
@@ -128,8 +130,8 @@ export function resolveSelection(
 }
 
 /**
- * Something is no longer selected. The cache may be stale in part, since a get may know more than the watch: an object that has just moved into an
- * envelope, or out of it, could then be seen in neither place. So its collection and those of envelopes are read live first.
+ * Some objects are no longer selected. An object that just moved into or out of an envelope may be missing in both
+ * places, because parts of the cache are stale: read its collection and those of envelopes live first.
  */
 function unsureOf(
   view: View,
@@ -153,7 +155,10 @@ function unsureOf(
 const identityOf = ({ group = '', kind, namespace = '', name }: ResourceIdentifier): string =>
   `${group}/${kind}/${namespace}/${name}`;
 
-/** The content of a bundle. One that cannot be read now keeps what it has: nothing is placed and nothing removed. */
+/**
+ * The content of a bundle. If it cannot be read now, the placement keeps what it has: nothing is placed and nothing is
+ * removed.
+ */
 function readFrom(placement: HubPlacement, { rendered }: Looking): Selected {
   const content = rendered?.contentOf(bundleKeyOf(placement) ?? '', marksOf(placement));
   if (content !== undefined) return { state: 'selected', content, notes: [] };
@@ -167,9 +172,9 @@ function readFrom(placement: HubPlacement, { rendered }: Looking): Selected {
 }
 
 /**
- * Group versions whose kinds are unknown, and where objects of their groups are placed from. A placement in a namespace names all the kinds
- * that it selects, so nothing of it depends on what is placed. Should the snapshots seen here be behind, the next one cannot be made: its name
- * is taken.
+ * Group versions whose kinds are unknown, and the namespaces whose placed objects belong to them. A ResourcePlacement
+ * names all its kinds, so its selection does not depend on this. If the snapshots seen here are stale, creating the
+ * next one fails, because its name is taken.
  */
 function unreadBy(
   view: View,
@@ -190,7 +195,7 @@ function unreadBy(
   }));
 }
 
-/** What the newest revision of a cluster-scoped placement has, in all its parts. */
+/** The objects of the newest revision of a ClusterResourcePlacement, from all its snapshots. */
 function newestContent(view: View, placement: string): readonly KubeObject[] | Missing {
   const { resourceSnapshot: resource, resourceSnapshots } = clusterFamily;
   const snapshots = view.by(resourceSnapshots, 'placement', placement);
@@ -264,8 +269,8 @@ function pick(
 }
 
 /**
- * What was read, as it is now, if the same objects are selected by it; else undefined. To read it also says that it is still looked at. Nothing
- * changes without becoming another item.
+ * Reads the same collections as last time; undefined if the selectors, the kinds or the metadata of the objects have
+ * changed. The reads also keep the watches open.
  */
 function readAgain(
   view: View,
@@ -290,11 +295,11 @@ function readAgain(
 const areSelectedAlike = (a: readonly Candidate[], b: readonly Candidate[]): boolean =>
   a === b || (a.length === b.length && a.every((item, index) => isSelectedAlike(item, b[index] as Candidate)));
 
-/** All that is known of an object without its content counts when it is selected, but its revision. */
+/** The selection depends on all metadata except the resourceVersion. */
 const isSelectedAlike = (a: Candidate, b: Candidate): boolean =>
   a === b || deepEqual({ ...a.metadata, resourceVersion: undefined }, { ...b.metadata, resourceVersion: undefined });
 
-/** What the server refuses to list is told; what it has only not listed yet is waited for. */
+/** An error of the list is reported; a list that is only incomplete is waited for. */
 function waitFor(view: View, unlisted: readonly Source<Candidate>[]): Selected | Missing {
   const waiting = unlisted.filter((source) => view.listError(source as Source) === undefined);
   if (waiting.length > 0) return { need: [], watch: waiting as readonly Source[] };
@@ -333,7 +338,7 @@ function wholesOf(view: View, refs: readonly FullRef[]): readonly KubeObject[] |
   const need: FullRef[] = [];
   for (const ref of refs) {
     const whole = view.getFull(ref);
-    // Gone since it was listed: the next pass will not list it.
+    // Deleted since it was listed: the next reconcile will not list it.
     if (whole === null) continue;
     const refusal = whole === undefined ? view.refusal?.(ref) : undefined;
     if (refusal !== undefined) return pendingFor(ref.resource, refusal.message);

@@ -1,5 +1,5 @@
-// The resource snapshot that is rolled out: a new one when the content differs, not before the changes have come to rest. Guarantee: what a
-// cluster runs is never deleted, and numbers only grow.
+// The resource snapshot to roll out: a new one if the content has changed, after a burst of changes is over. Guarantee:
+// a revision that a cluster runs is never deleted, and indexes only grow.
 import { annotations, furtherSnapshotName, labels, masterSnapshotName } from '../../api/names.ts';
 import { apiVersionOf, type KubeObject, refText } from '../../api/object.ts';
 import type { PlacementEventReason } from '../../api/placement.ts';
@@ -25,10 +25,10 @@ import { newestOf, snapshotMetadata } from './snapshot-metadata.ts';
 import { type Places, splitOf, spread } from './split.ts';
 import { bookText } from './variants.ts';
 
-/** Bytes of objects in one snapshot; more are spread over several. */
+/** Maximum bytes of objects in one snapshot; larger revisions are split. */
 export const SNAPSHOT_LIMIT = 800 * 1024;
 
-/** Bytes of one object: etcd takes 1.5 MiB by default, and a Work with it has marks and a status besides. */
+/** Maximum bytes of one object: the limit of etcd is 1.5 MiB by default, and its Work adds metadata and a status. */
 export const OBJECT_LIMIT = (1536 - 64) * 1024;
 
 export interface ResourcesInput {
@@ -40,11 +40,11 @@ export interface ResourcesInput {
   /** Since when the content differs from the latest snapshot. */
   readonly pending: Pending | undefined;
   readonly throttle: RevisionDelays;
-  /** Where the objects of the latest group are; needed if `needsPlaces`. */
+  /** The parts of the latest revision; needed if `needsPlaces`. */
   readonly places?: Places;
-  /** Bytes of objects in one snapshot; SNAPSHOT_LIMIT unless a test wants small worlds. */
+  /** Maximum bytes of objects in one snapshot; tests use less than SNAPSHOT_LIMIT. */
   readonly limit?: number;
-  /** Indexes that are still needed, whatever the limit of the history. */
+  /** Indexes to keep, whatever the limit of the history. */
   readonly inUse?: ReadonlySet<number>;
   readonly now: number;
 }
@@ -55,14 +55,14 @@ export type ResourcesPlan =
   | { readonly state: 'too-large' }
   | { readonly state: 'new'; readonly steps: readonly (readonly Action[])[] };
 
-/** Master of the group that is rolled out. */
+/** The master of the group that is rolled out. */
 export const latestMaster = (snapshots: readonly HubResourceSnapshot[]): HubResourceSnapshot | undefined =>
   newestOf(snapshots.filter(isMaster), resourceIndexOf);
 
 export const hashOf = ({ metadata }: HubResourceSnapshot): string | undefined =>
   metadata.annotations?.[annotations.resourceHash];
 
-/** The content of the latest group decides how a large revision is split, and what an incomplete group lacks. */
+/** Needed to split a large revision like the latest one, or to find what an incomplete group lacks. */
 export function needsPlaces({
   snapshots,
   content,
@@ -81,7 +81,7 @@ export function planResources(input: ResourcesInput): ResourcesPlan {
     const missing = missingParts(snapshots, latest);
     if (missing.length > 0) return { state: 'new', steps: repaired(input, latest, missing) };
     const change = restored(latest, content);
-    // What was demoted just now is another object than the one seen: it goes in the next pass.
+    // Demoting a snapshot changes its resourceVersion, so it is deleted in the next reconcile.
     const gone = demoted.length > 0 ? [] : surplus(input);
     return {
       state: 'current',
@@ -106,8 +106,8 @@ export function planResources(input: ResourcesInput): ResourcesPlan {
   const [master = [], ...further] = split.map((part) => part.flatMap((at) => content.objects[at] ?? []));
   return {
     state: 'new',
-    // The new one first: there is never a moment without a latest. Two for a moment are no harm, the newer one counts. The others follow it one by
-    // one, so a group that is not complete lacks its last parts.
+    // The new snapshot is created before the old one is demoted, so that there always is a latest; if there are two,
+    // the newer one counts. The other parts follow one by one, so an incomplete group lacks only its last parts.
     steps: [
       [create('hub', family.resourceSnapshot, masterFor(input, index, master, split.length), because)],
       ...further.map((objects, subindex) => [
@@ -119,7 +119,10 @@ export function planResources(input: ResourcesInput): ResourcesPlan {
   };
 }
 
-/** With each revision that holds one: its author expects the objects in it on clusters. */
+/**
+ * A warning with each revision that contains such a ConfigMap, because its author expects the objects in it on the
+ * clusters.
+ */
 const warnings = ({ family, placement, content }: ResourcesInput): readonly Action[] =>
   (content.noEnvelopes ?? []).slice(0, MAX_WARNINGS).map((each) =>
     recordEvent(family.placements, placement, {
@@ -133,7 +136,7 @@ const MAX_WARNINGS = 5;
 
 const indexIn = (text: string): number | undefined => (/^\d{1,9}$/.test(text) ? Number(text) : undefined);
 
-/** Whole groups: a master without its further snapshots could not be rolled back to. */
+/** Deletes whole groups: a master without its other snapshots could not be rolled back to. */
 function surplus({ placement, snapshots, bindings, inUse }: ResourcesInput): readonly HubResourceSnapshot[] {
   const limit = placement.spec.revisionHistoryLimit ?? DEFAULT_HISTORY_LIMIT;
   const referenced = new Set(bindings.map(({ spec }) => spec.resourceSnapshotName));
@@ -159,7 +162,10 @@ const demote = (family: PlacementFamily, snapshot: HubResourceSnapshot): Action 
     'a newer one replaces it',
   );
 
-/** Differs from KubeFleet: a change that was taken back takes the moment of its detection with it, else the next one would not be waited with. */
+/**
+ * Differs from KubeFleet: a change that was reverted also removes its detection time; otherwise the next change would
+ * not be delayed.
+ */
 function restored(latest: HubResourceSnapshot, { sourceHash }: Content): object | undefined {
   const isNoted = latest.metadata.annotations?.[annotations.nextSnapshotDetectionTime] !== undefined;
   const isOfSource = sourceHash === undefined || latest.metadata.annotations?.[annotations.sourceHash] === sourceHash;
@@ -182,7 +188,7 @@ const noteDetection = (family: PlacementFamily, latest: HubResourceSnapshot, { f
     'changes are being collected',
   );
 
-/** The parts that are there are kept; the missing ones get all objects that those do not have. */
+/** Keeps the existing parts; the missing ones get all objects that those do not contain. */
 function repaired(input: ResourcesInput, latest: HubResourceSnapshot, missing: readonly number[]): Steps {
   const { family, content, places, limit = SNAPSHOT_LIMIT } = input;
   if (places === undefined) throw new InvariantError('a group is repaired without its parts having been read');

@@ -1,4 +1,4 @@
-// The order of snapshots, what is never placed, and which watches tell of what is selected.
+// The order of snapshots, the objects that are never placed, and the watch plan of a selection.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Resource } from '../../api/kind.ts';

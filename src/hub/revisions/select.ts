@@ -1,9 +1,10 @@
-// Which objects a placement selects: the terms of its selectors, applied to what is known of the hub. Pure: what is not known is asked of
-// `Sight`, which remembers what it could not tell.
+// Which objects a placement selects: its selectors, applied to the caches of the hub. Pure: it reads through `Sight`,
+// which records what is not known yet.
 //
-// Differs from KubeFleet, in the user's favour: a named object that does not exist is reported; reserved namespaces that a label happens to
-// match are left out and reported, not an error; NamespaceOnly does not place reserved namespaces either; an object that two terms select
-// is selected once; kinds may be named in any version that is served. And what belongs to a cluster itself is never placed (ADR 10).
+// Differs from KubeFleet: a named object that does not exist is reported; reserved namespaces that match a label are
+// left out and reported instead of being an error; NamespaceOnly does not place reserved namespaces either; an object
+// that two selectors match is selected once; kinds may be named in any served version. Objects that belong to a cluster
+// itself are never placed (ADR 10).
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import { hasClusterOwnedName, isClusterOwned } from '../../api/cluster-owned.ts';
 import type { Resource } from '../../api/kind.ts';
@@ -17,25 +18,25 @@ import { inOrder } from './order.ts';
 import type { Candidate, Propagation } from './propagation.ts';
 
 export interface Sight {
-  /** In key order; undefined = not known yet. */
+  /** Sorted by key; undefined = not known yet. */
   list(resource: Resource, part: Part): readonly Candidate[] | undefined;
 }
 
 /**
- * A group version whose API server does not answer, so that its kinds are unknown. A selector that names one of them waits. A sweep waits
- * where there is something to lose, that is in a namespace of which objects of this group are placed: that they are not seen does not mean
- * that they are gone, and members would delete them. Elsewhere it goes on, else one API that stays dead would stop every sweep for ever; what
- * it holds is placed when it answers.
+ * A group version whose API server does not answer, so that its kinds are unknown. A selector that names one of them
+ * waits. A selector of whole namespaces waits only if objects of this group are placed from the namespace: they are
+ * unseen, not deleted, and members would delete them. Otherwise it continues, or one dead API would block all such
+ * selectors; the objects are placed once it answers.
  */
 export interface Unread {
   readonly group: string;
   readonly version: string;
-  /** Namespaces of which the newest revision has objects of this group. */
+  /** Namespaces from which the newest revision has objects of this group. */
   readonly placedIn: ReadonlySet<string>;
 }
 
 export interface SelectInput {
-  /** Of a ResourcePlacement: where it lives. Absent = cluster scope. */
+  /** The namespace of a ResourcePlacement. Absent = cluster scope. */
   readonly namespace?: string;
   readonly selectors: readonly ResourceSelector[];
   readonly catalogue: Pick<LiveCatalogue, 'byKind' | 'preferred'>;
@@ -53,9 +54,9 @@ export interface Picked {
 export type Selection =
   | { readonly state: 'selected'; readonly picked: readonly Picked[]; readonly notes: readonly string[] }
   | { readonly state: 'invalid'; readonly message: string }
-  /** Something that counts is of a group version that cannot be read. */
+  /** The selection depends on a group version that cannot be read. */
   | { readonly state: 'unread'; readonly groupVersion: string }
-  /** Something that counts is not known yet. */
+  /** The selection depends on objects that are not known yet. */
   | { readonly state: 'unknown' };
 
 const MAX_NAMED = 5;
@@ -92,7 +93,7 @@ const ownedByCluster = (term: ResourceSelector): UserError =>
 const isNamespaceTerm = ({ group, version, kind }: ResourceSelector): boolean =>
   group === '' && version === 'v1' && kind === 'Namespace';
 
-/** A term as people recognise it. */
+/** A selector in words that a user recognizes. */
 function described({ group, version, kind, name, labelSelector }: ResourceSelector): string {
   const what = `${apiVersionOf(group, version)} ${kind}`;
   if (name !== undefined && name !== '') return `${what} "${name}"`;
@@ -101,7 +102,7 @@ function described({ group, version, kind, name, labelSelector }: ResourceSelect
 
 const nameOf = ({ name }: ResourceSelector): string | undefined => (name === '' ? undefined : name);
 
-/** Absent selects everything here. */
+/** An absent selector matches everything here. */
 const labelsOf = ({ labelSelector }: ResourceSelector): Selector =>
   labelSelector === undefined ? everything : compileLabelSelector(labelSelector);
 
@@ -112,10 +113,10 @@ const summed = (names: readonly string[]): string =>
 
 function begin({ selectors, catalogue, propagation, sight, unread: silent = [] }: SelectInput) {
   const picked = new Map<string, Picked>();
-  /** Version by object: one object in two versions would be two objects in the snapshot. */
+  /** The version per kind: the same object in two versions would be two objects in the snapshot. */
   const versions = new Map<string, string>();
   const notes: string[] = [];
-  /** Group versions that cannot be read, and count. */
+  /** Unreadable group versions that the selection depends on. */
   const unread = new Set<string>();
   let isMissing = false;
 
@@ -136,7 +137,7 @@ function begin({ selectors, catalogue, propagation, sight, unread: silent = [] }
     picked.set(object, { resource, ...(namespace === undefined ? {} : { namespace }), name });
   }
 
-  /** Undefined = the term brings nothing, whatever there is, or it is unknown. */
+  /** undefined = the selector matches nothing, or its kind is not known yet. */
   function kindOf(term: ResourceSelector): Resource | undefined {
     const { group, version, kind } = term;
     const groupVersion = apiVersionOf(group, version);
@@ -161,7 +162,7 @@ function begin({ selectors, catalogue, propagation, sight, unread: silent = [] }
     !isClusterOwned(resource, object.metadata) &&
     propagation.allowsObject(resource, object, () => hasService(object.metadata.namespace, object.metadata.name ?? ''));
 
-  /** Objects of one kind, cluster-wide or in one namespace. */
+  /** Selects objects of one kind, in the whole cluster or in one namespace. */
   function pickMatching(term: ResourceSelector, resource: Resource, namespace: string | undefined): void {
     const name = nameOf(term);
     if (name !== undefined && hasClusterOwnedName(resource, name)) throw ownedByCluster(term);
@@ -181,7 +182,7 @@ function begin({ selectors, catalogue, propagation, sight, unread: silent = [] }
     );
   }
 
-  /** The namespaces of a term, without those that must stay on the hub. */
+  /** The namespaces that a selector matches, without reserved ones. */
   function namespacesOf(term: ResourceSelector): readonly Candidate[] {
     const name = nameOf(term);
     const matcher = labelsOf(term);
@@ -224,7 +225,7 @@ function begin({ selectors, catalogue, propagation, sight, unread: silent = [] }
     }
   }
 
-  /** The one namespace that terms of namespaced kinds look into. */
+  /** The only namespace for selectors of namespaced kinds. */
   function innerNamespace(): string | undefined {
     const term = selectors.find(
       (each) => isNamespaceTerm(each) && each.selectionScope === 'NamespaceWithResourceSelectors',
@@ -266,7 +267,8 @@ function begin({ selectors, catalogue, propagation, sight, unread: silent = [] }
   }
 
   function pickInNamespace(namespace: string): void {
-    // Differs from KubeFleet, where a ResourcePlacement in a reserved namespace places what must stay on the hub.
+    // Differs from KubeFleet, where a ResourcePlacement in a reserved namespace places objects that must stay on the
+    // hub.
     if (!propagation.allowsNamespace(namespace)) {
       throw wrong(`namespace "${namespace}" is reserved: nothing in it can be placed`);
     }

@@ -1,5 +1,5 @@
-// A hub that starts while an API server behind its own does not answer: what is placed of its kinds stays placed, and the status says why
-// nothing moves. Whoever has nothing of them goes on.
+// The hub starts while an aggregated API server does not answer: placed objects of its kinds stay placed, and the
+// status reports why the placement waits. Placements without such objects continue.
 import { expect, test } from 'vitest';
 import { aCluster, admin } from '../../../test/cluster.ts';
 import { turns } from '../../../test/runtime/turns.ts';
@@ -14,7 +14,7 @@ import { placementController } from '../placement/controller.ts';
 
 const SECOND_MS = 1000;
 
-/** The same without the kinds of a group, until `answer` is called. */
+/** A catalogue without the kinds of one group, until `answer` is called. */
 function silencing(catalogue: LiveCatalogue, silent: string) {
   const wakes = new Set<() => void>();
   const preferred = catalogue.preferred.filter(({ group }) => group !== silent);

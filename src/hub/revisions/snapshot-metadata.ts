@@ -1,4 +1,4 @@
-// What both kinds of snapshots carry to say whose they are.
+// The metadata that both kinds of snapshots have in common.
 import { labels } from '../../api/names.ts';
 import { apiVersionOf, type ObjectMeta } from '../../api/object.ts';
 import type { PlacementFamily } from '../families.ts';
@@ -26,7 +26,7 @@ export function snapshotMetadata(
   };
 }
 
-/** The latest is the one that says so; if several do, or none does after a crash, the newest. */
+/** The latest by label; if several have the label, or none has it after a crash, the newest. */
 export function newestOf<T extends { readonly metadata: ObjectMeta }>(
   items: readonly T[],
   indexOf: (item: T) => number | undefined,

@@ -1,25 +1,25 @@
-// How the objects of a revision are spread over the snapshots of its group. Objects stay in the part that had them in the revision before, so a
-// small change is a change of one Work. Pure.
+// How the objects of a revision are split into the snapshots of its group. Objects stay in the part that they were in
+// before, so that a small change updates one Work. Pure.
 
 export interface Sized {
-  /** Equal for the same object in two revisions. */
+  /** The same for one object in two revisions. */
   readonly key: string;
   readonly bytes: number;
 }
 
-/** Where an object is in an earlier revision, and how large it was there. */
+/** The part and the size of an object in an earlier revision. */
 export interface Place {
   readonly part: number;
   readonly bytes: number;
 }
 
-/** Keys of objects to where they are. */
+/** The place of each object, by key. */
 export type Places = ReadonlyMap<string, Place>;
 
-/** Numbers of items, ascending within a part; the first part is the master, which is never missing. */
+/** Indexes of items, ascending within a part; the first part is the master, which always exists. */
 export type Split = readonly (readonly number[])[];
 
-/** In their order, each part filled up to the limit; an item above it gets a part of its own. */
+/** Fills one part after the other up to the limit; a larger item gets a part of its own. */
 export function greedy(items: readonly Sized[], limit: number): Split {
   const parts: number[][] = [[]];
   let total = 0;
@@ -35,8 +35,8 @@ export function greedy(items: readonly Sized[], limit: number): Split {
 }
 
 /**
- * Differs from KubeFleet: it splits every revision like the first, so growth of one object moves others from Work to Work. Here only an object that
- * no longer fits into its part moves, unless that takes more parts than splitting all of them.
+ * Differs from KubeFleet: it splits every revision from scratch, so that the growth of one object moves others from
+ * Work to Work. Here only an object that no longer fits its part moves, unless that takes more parts than a new split.
  */
 export function splitOf(items: readonly Sized[], limit: number, before: Places | undefined): Split {
   const first = greedy(items, limit);
@@ -51,7 +51,7 @@ function stable(items: readonly Sized[], limit: number, before: Places): Split {
   const hasGrown = (at: number) => (items[at]?.bytes ?? 0) > (known[at]?.bytes ?? 0);
   const placed = items.map((_, at) => at).filter((at) => known[at] !== undefined);
   const moving = items.map((_, at) => at).filter((at) => known[at] === undefined);
-  // The ones that have not grown still fit where they are.
+  // Objects that have not grown still fit their part.
   for (const at of [...placed.filter((each) => !hasGrown(each)), ...placed.filter(hasGrown)]) {
     const bin = binAt(parts, known[at]?.part ?? 0);
     if (hasGrown(at) && !fits(bin, items[at], limit)) moving.push(at);
@@ -64,7 +64,7 @@ function stable(items: readonly Sized[], limit: number, before: Places): Split {
   return trimmed(parts);
 }
 
-/** For the missing parts of a group: the items that the others do not have, spread over exactly these parts. */
+/** The split of the missing parts of a group: the remaining items, in exactly this many parts. */
 export function spread(items: readonly Sized[], limit: number, parts: number): Split {
   const split = greedy(items, limit);
   if (split.length <= parts) return Array.from({ length: parts }, (_, at) => split[at] ?? []);
@@ -95,7 +95,7 @@ function put(bin: Bin, at: number, item: Sized | undefined): void {
   bin.bytes += item?.bytes ?? 0;
 }
 
-/** A part without objects in between stays: the objects behind it would move otherwise. */
+/** An empty part in between stays, because removing it would move the objects of the parts after it. */
 function trimmed(bins: readonly Bin[]): Split {
   const last = bins.findLastIndex(({ items }) => items.length > 0);
   const parts = bins.slice(0, Math.max(1, last + 1)).map(({ items }) => items.toSorted((a, b) => a - b));

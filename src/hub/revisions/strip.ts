@@ -1,4 +1,5 @@
-// What of an object on the hub is worth placing: everything but what the hub's own API server and controllers have put there.
+// Strips an object of the hub to what is placed: everything except what the API server and the controllers of the hub
+// have set.
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
 import { groupVersionOf } from '../../api/object.ts';
 import { isObject } from '../../base/json.ts';
@@ -21,11 +22,11 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 ]);
 const JOB_LABELS: ReadonlySet<string> = new Set(['controller-uid', 'batch.kubernetes.io/controller-uid']);
 
-// fromEntries defines properties, so that a key `__proto__` in the data stays data.
+// fromEntries defines properties, so a key `__proto__` in the data stays data.
 const without = (data: Data, keys: ReadonlySet<string>): Data =>
   Object.fromEntries(Object.entries(data).filter(([key]) => !keys.has(key)));
 
-/** Changes a field that holds an object; anything else stays as it is. */
+/** Changes a field if it contains an object; otherwise the data stays as it is. */
 const within = (data: Data, field: string, change: (value: Data) => Data): Data => {
   const value = data[field];
   return isObject(value) ? { ...data, [field]: change(value) } : data;
@@ -33,7 +34,7 @@ const within = (data: Data, field: string, change: (value: Data) => Data): Data 
 
 const ONLY_STATUS: ReadonlySet<string> = new Set(['status']);
 
-/** A new object; finalizers, labels and generateName stay on purpose. */
+/** Returns a new object; finalizers, labels and generateName stay on purpose. */
 export function strip(object: KubeObject): KubeObject {
   const kept = { ...without(object, ONLY_STATUS), metadata: stripMetadata(object.metadata) } as unknown as Data;
   const { group } = groupVersionOf(object.apiVersion);
@@ -57,7 +58,7 @@ const ADDRESSES: ReadonlySet<string> = new Set(['clusterIP', 'clusterIPs']);
 const CHECK_PORT: ReadonlySet<string> = new Set(['healthCheckNodePort']);
 const NODE_PORT: ReadonlySet<string> = new Set(['nodePort']);
 
-/** Addresses and node ports are given by each cluster. A headless Service says so in clusterIP, which is the user's word. */
+/** Each cluster assigns addresses and node ports. `clusterIP: None` marks a headless Service, which the user sets. */
 function stripService(spec: Data): Data {
   const { clusterIP, ports } = spec;
   const hasAddress = typeof clusterIP === 'string' && clusterIP !== 'None';
@@ -69,7 +70,7 @@ function stripService(spec: Data): Data {
 
 const CREATED: ReadonlySet<string> = new Set(['creationTimestamp']);
 
-/** The selector that the hub made up for a Job names its uid there. Maps that become empty stay. */
+/** The generated selector of a Job contains its uid on the hub. Maps that become empty stay. */
 function stripJob(spec: Data): Data {
   if (spec['manualSelector'] === true) return spec;
   const withoutUid = (labels: Data) => without(labels, JOB_LABELS);

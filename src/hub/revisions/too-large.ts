@@ -1,4 +1,4 @@
-// Words for a revision that an API server does not take: one object is too large, and which.
+// The message for a revision that an API server rejects because of one object that is too large.
 import { envelopeIn } from '../../api/enveloped.ts';
 import type { Hold } from '../../api/hold.ts';
 import { refText } from '../../api/object.ts';
@@ -6,7 +6,7 @@ import { goJson } from '../../base/go-json.ts';
 import type { Content } from './content.ts';
 import { OBJECT_LIMIT, SNAPSHOT_LIMIT } from './resource-snapshot.ts';
 
-/** Its largest object is alone in its snapshot; if that is refused, the object is why. */
+/** An object this large is alone in its snapshot, so if the snapshot is rejected, the object is the cause. */
 export const isLarge = ({ largest }: Content): boolean => (largest?.bytes ?? 0) > SNAPSHOT_LIMIT;
 
 export function tooLarge(content: Content): Required<Pick<Hold, 'facts' | 'next'>> {
@@ -21,7 +21,7 @@ export function tooLarge(content: Content): Required<Pick<Hold, 'facts' | 'next'
   };
 }
 
-/** Of an envelope: the key of the entry that takes the most. */
+/** The key of the largest entry of an envelope. */
 function largestEntry({ objects, sizes, largest }: Content): string | undefined {
   const object = objects[sizes.findIndex(({ bytes }) => bytes === largest?.bytes)];
   const envelope = object && envelopeIn(object);

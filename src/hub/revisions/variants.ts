@@ -1,6 +1,6 @@
-// Content variants: one revision may hold different objects for different clusters, as target customizations of a repository ask for. Pure.
-// An object without a mark is for all clusters, one with a mark for those of the named variants. Which cluster has which variant follows from its
-// labels by a book that is kept with the revision, so that the rollout, the status and the command line find the same.
+// Content variants: one revision may have different objects for different clusters, for the target customizations of a
+// repository. Pure. An object without a variant annotation is for all clusters. The variant of a cluster follows from
+// its labels, by a book that is stored with the revision, so that the rollout, the status and the CLI agree.
 import { annotations } from '../../api/names.ts';
 import type { KubeObject, Labels } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
@@ -8,7 +8,7 @@ import { by } from '../../base/compare.ts';
 import { canonicalJson, deepFreeze, isObject } from '../../base/json.ts';
 import { compileLabelSelector, type Selector } from '../../base/selector.ts';
 
-/** All requirements hold; none = every cluster. */
+/** All requirements must match; none = every cluster. */
 export type Term = readonly Requirement[];
 
 export interface Requirement {
@@ -18,9 +18,9 @@ export interface Requirement {
 }
 
 export interface VariantBook {
-  /** `first`: the first rule that matches counts alone. */
+  /** `first`: only the first matching rule counts. */
   readonly mode: 'first' | 'all';
-  /** Per rule: a cluster matches when one of the terms does. */
+  /** A rule matches a cluster if one of its terms does. */
   readonly rules: readonly (readonly Term[])[];
   /** Labels whose values are part of the content. */
   readonly labels: readonly string[];
@@ -28,7 +28,7 @@ export interface VariantBook {
   readonly variants: Readonly<Record<string, { readonly id: string } | { readonly error: string }>>;
 }
 
-/** Where an order and a binding record the variant of a cluster, beside the values of overrides. */
+/** The key under which orders and bindings record the variant of a cluster, beside the values of overrides. */
 export const VARIANT_VALUE = 'variant';
 
 const compiled = new WeakMap<Term, Selector>();
@@ -49,7 +49,7 @@ export function matchesTerms(terms: readonly Term[], labels: Labels): boolean {
   });
 }
 
-/** The numbers of the rules that apply. */
+/** The indexes of the rules that apply. */
 export function rulesFor({ mode, rules }: Pick<VariantBook, 'mode' | 'rules'>, labels: Labels): readonly number[] {
   const matching = rules.flatMap((terms, at) => (matchesTerms(terms, labels) ? [at] : []));
   return mode === 'first' ? matching.slice(0, 1) : matching;
@@ -71,11 +71,11 @@ export const variantFor = (book: VariantBook, labels: Labels): VariantBook['vari
   return Object.hasOwn(book.variants, key) ? book.variants[key] : undefined;
 };
 
-// ---- with the revision
+// ---- the book of a revision
 
 const books = new WeakMap<object, VariantBook>();
 
-/** The book of a revision, by the first snapshot of its group. */
+/** The book of a revision, from the master of its group. */
 export function bookOf(master: { readonly metadata: { readonly annotations?: Labels } }): VariantBook | undefined {
   const text = master.metadata.annotations?.[annotations.variants];
   if (text === undefined) return undefined;
@@ -86,14 +86,14 @@ export function bookOf(master: { readonly metadata: { readonly annotations?: Lab
   return book;
 }
 
-/** One that cannot be read has no variants: then no cluster moves. */
+/** An unreadable book has no variants, so no cluster moves. */
 function readBook(text: string): VariantBook {
   try {
     const book: unknown = JSON.parse(text);
     if (isObject(book) && Array.isArray(book['rules']) && Array.isArray(book['labels']) && isObject(book['variants']))
       return book as unknown as VariantBook;
   } catch {
-    // As below.
+    // Falls through to the empty book.
   }
   return { mode: 'first', rules: [], labels: [], variants: {} };
 }
@@ -102,7 +102,10 @@ export const bookText = (book: VariantBook): string => canonicalJson(book);
 
 // ---- objects
 
-/** Objects of all variants as one list: those that are equal in all of them once and without a mark. */
+/**
+ * Joins the objects of all variants into one list: an object that is equal in all of them appears once, without an
+ * annotation.
+ */
 export function joined(variants: ReadonlyMap<string, readonly KubeObject[]>): readonly KubeObject[] {
   const all = new Map<string, { readonly object: KubeObject; readonly ids: string[] }>();
   for (const [id, objects] of [...variants].toSorted(by(([each]) => each)))
@@ -123,7 +126,7 @@ const marked = (object: KubeObject, ids: readonly string[]): KubeObject => ({
   },
 });
 
-/** The objects of one variant, without marks. */
+/** The objects of one variant, without the annotations. */
 export const ofVariant = (objects: readonly KubeObject[], id: string): readonly KubeObject[] =>
   objects.flatMap((object) => {
     const mark = object.metadata.annotations?.[annotations.variant];
@@ -136,7 +139,9 @@ export const ofVariant = (objects: readonly KubeObject[], id: string): readonly 
 
 const parts = new WeakMap<ResourceSnapshot, Map<string, ResourceSnapshot>>();
 
-/** A snapshot with the objects of one variant alone, the same one each time; undefined = the snapshot has no variants. */
+/**
+ * The snapshot with only the objects of one variant, cached by identity; `id` undefined = the snapshot has no variants.
+ */
 export function snapshotOf(snapshot: ResourceSnapshot, id: string | undefined): ResourceSnapshot {
   if (id === undefined) return snapshot;
   const { selectedResources } = snapshot.spec;

@@ -1,27 +1,28 @@
-// Which watches tell what the placements select. Of a namespaced kind up to three namespaces are watched one by one; when placements look
-// into more, one watch over the whole cluster replaces them, until it is not read any more. In a namespace that is looked into most objects are
-// selected, so its watch brings them in full; that over the whole cluster brings only metadata, and what is selected is asked for.
+// Which watches cover the selected objects. Up to three namespaces of a kind are watched one by one; if placements read
+// more, one cluster-wide watch replaces them until it is not read any more. In a watched namespace most objects are
+// selected, so its watch brings full objects; the cluster-wide watch brings only metadata, and selected objects are
+// fetched.
 import type { Resource } from '../../api/kind.ts';
 import type { Source } from '../../runtime/controller.ts';
 import { only } from '../only.ts';
 import type { Candidate } from './propagation.ts';
 
 export interface WatchPlan {
-  /** The source that tells of this kind, in this namespace. `reader` looks into it from now on. */
+  /** The source that covers this kind in this namespace; `reader` uses it from now on. */
   sourceFor(resource: Resource, namespace: string | undefined, reader: string): Source<Candidate>;
-  /** What a reader looked into beyond `kept` is no more its concern. */
+  /** Drops the sources that a reader does not use any more. */
   keep(reader: string, kept: ReadonlySet<Source<Candidate>>): void;
   forget(reader: string): void;
-  /** Called when readers of a kind should look again, because another source tells them now. */
+  /** Called if readers of a kind have to reconcile, because another source covers it now. */
   onWiden(told: (reader: string) => void): void;
-  /** Kinds that anybody looks into. */
+  /** The number of kinds in use. */
   readonly size: number;
 }
 
 const MAX_NARROW = 3;
 
 interface Plan {
-  /** By namespace; '' of cluster-scoped kinds. */
+  /** By namespace; '' for cluster-scoped kinds. */
   readonly narrow: Map<string, { readonly source: Source<Candidate>; readonly readers: Set<string> }>;
   readonly wide: Source<Candidate>;
   readonly wideReaders: Set<string>;
@@ -35,7 +36,7 @@ const sourceOf = (resource: Resource, namespace?: string): Source<Candidate> => 
   project: ({ metadata }) => ({ metadata: only(metadata, 'labels', 'deletionTimestamp', 'ownerReferences') }),
 });
 
-/** Resources are the same objects from pass to pass, and a sweep asks for all of them. */
+/** Cached by identity, because resources are static objects and selectors of whole namespaces use all of them. */
 const ids = new WeakMap<Resource, string>();
 
 function idOf(resource: Resource): string {
@@ -68,7 +69,7 @@ export function createWatchPlan(maxNarrow = MAX_NARROW): WatchPlan {
     }
   }
 
-  /** Lets go of what a reader does not look into any more. */
+  /** Removes a reader from the sources that it does not use any more. */
   function release(reader: string, isKept: (source: Source<Candidate>) => boolean): void {
     for (const [id, plan] of plans) {
       if (!isKept(plan.wide)) plan.wideReaders.delete(reader);
