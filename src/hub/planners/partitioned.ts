@@ -38,6 +38,7 @@ export interface PartitionTarget extends PassTarget {
 
 /** The result of the pass, for the status. */
 export interface PartitionedOutcome {
+  readonly targets: readonly PartitionTarget[];
   readonly partitions: readonly Partition<PartitionTarget>[];
   readonly pass: PassResult;
   /** The maximum number of unavailable clusters over all partitions. */
@@ -162,7 +163,7 @@ function outcomeOf(targets: readonly PartitionTarget[], limits: PartitionedLimit
   const max = partitionLimit(targets.length, limits.maxUnavailable);
   const maxPartitions = partitionLimit(partitions.length, limits.maxUnavailablePartitions, 0);
   const pass = partitionPass(targets, partitions, { mode: limits.mode, maxNew: limits.maxNew, max, maxPartitions });
-  return { partitions, pass, max, maxPartitions };
+  return { targets, partitions, pass, max, maxPartitions };
 }
 
 /**

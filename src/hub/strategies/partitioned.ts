@@ -103,12 +103,14 @@ export function wordOf(row: Row, isMoving = false): RolloutWord {
 
 function rolloutStateOf(
   rows: readonly Row[],
-  { partitions, pass, max, maxPartitions }: PartitionedOutcome,
+  { targets: all, partitions, pass, max, maxPartitions }: PartitionedOutcome,
   moving: ReadonlySet<string>,
 ): RolloutState {
   const live = rows.filter(({ state, deleting }) => !deleting && (state === 'scheduled' || state === 'bound'));
   const states = live.map((row) => wordOf(row, moving.has(row.key)));
   const count = (state: RolloutWord) => states.filter((each) => each === state).length;
+  const unavailableIn = (targets: readonly PartitionTarget[]) =>
+    targets.filter((each) => moving.has(each.key) || isDown(each)).length;
   const beyond = pass.verdicts.filter(({ isEntered, isBeyondLimit }) => isEntered && isBeyondLimit).length;
   return {
     state: ROLLOUT_WORDS.findLast((state) => states.some((each) => each === state)) ?? 'Ready',
@@ -121,7 +123,7 @@ function rolloutStateOf(
     modified: count('Modified'),
     waitApplied: count('WaitApplied'),
     errApplied: count('ErrApplied'),
-    unavailable: live.filter((row) => row.state === 'bound' && (!row.reachable || !isServing(row))).length,
+    unavailable: unavailableIn(all),
     maxUnavailable: max,
     unavailablePartitions: beyond,
     maxUnavailablePartitions: maxPartitions,
@@ -132,7 +134,7 @@ function rolloutStateOf(
         name,
         count: targets.length,
         maxUnavailable: limit,
-        unavailable: targets.filter((each) => moving.has(each.key) || isDown(each)).length,
+        unavailable: unavailableIn(targets),
         notReady: verdict?.bad ?? 0,
         state: !isBeyondLimit ? 'Ready' : verdict?.isEntered === true ? 'NotReady' : 'Pending',
       };
@@ -142,5 +144,3 @@ function rolloutStateOf(
 
 const isDown = ({ isPresent, isAvailable, isExcluded }: PartitionTarget): boolean =>
   isPresent && !isAvailable && !isExcluded;
-
-const isServing = ({ health }: Row): boolean => health === 'available' || health === 'untracked' || health === 'diffed';
