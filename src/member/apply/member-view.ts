@@ -14,7 +14,7 @@ export interface MemberView {
    * Other state that may let a failed object in this namespace succeed: the namespace's uid or `absent`, and how often
    * the member's API server has recovered.
    */
-  surroundings(namespace: string | undefined): string;
+  context(namespace: string | undefined): string;
   /** Collections that are needed and not listed yet, although nothing blocks the list. */
   readonly missing: readonly Source[];
   /** Collections that cannot be watched. */
@@ -59,7 +59,7 @@ export function memberViewOf(view: View, collectionOf: Collections): MemberView 
       const found = look(resource, namespace, name);
       return found === undefined ? undefined : stateOf(found[0]);
     },
-    surroundings(namespace) {
+    context(namespace) {
       const returns = view.returns?.('member') ?? 0;
       if (namespace === undefined) return `${returns}`;
       const found = look(namespaceResource, undefined, namespace);

@@ -1,10 +1,8 @@
-// One manifest, from the look at the live object to its outcome: resolve, judge, operate. Passing collisions are looked at again at once;
-// what lasts becomes an outcome, so that one object never stops the others.
+// Applies one manifest: reads the live object, judges it, writes, and returns an outcome. A collision with another
+// writer is retried at once; an error that lasts becomes an outcome, so that one object never stops the others.
 //
-// An object that fails is left alone for a while, longer each time, unless something about it changes that could make a difference. One that
-// another client keeps changing back or deleting is applied again less and less often, because two clients that both
-// insist would keep each other and the API
-// server busy for good. A new order of the hub is a request of a user, who may wait for just this object: then it is tried at once, once.
+// An object that fails, or that another client keeps changing back or deleting, is applied less and less often: two
+// clients that both insist would keep the API server busy. After a change of the Work it is tried once without delay.
 import { typeNameOf } from '../../api/builtin/types.ts';
 import type { Resource } from '../../api/kind.ts';
 import { annotations, fieldManagers } from '../../api/names.ts';
@@ -24,7 +22,14 @@ import { contendersIn } from './contenders.ts';
 import { judge } from './judge.ts';
 import type { Identifier } from './manifest.ts';
 import type { Dropped, Operation, ServerSideApply, Strategy } from './manner.ts';
-import { type Feud, failureDelayMs, fightDelayMs, MAX_TRANSIENT_ERRORS, PEACE_MS, type Remembered } from './memory.ts';
+import {
+  CONTENTION_RESET_MS,
+  type Contention,
+  failureDelayMs,
+  MAX_TRANSIENT_ERRORS,
+  type Remembered,
+  reapplyDelayMs,
+} from './memory.ts';
 import {
   applyFailure,
   changedBack,
@@ -46,8 +51,8 @@ export interface One {
   readonly identifier: Identifier;
   readonly resource: Resource;
   wanted(): Wanted;
-  /** Equal manifests of the same owner have equal ones. */
-  readonly wish: string;
+  /** Of the manifest and the owner: equal for equal ones. */
+  readonly desiredHash: string;
   readonly owner: OwnerReference;
   readonly strategy: Strategy;
   /** What was taken over stays on the member when it is no longer wanted. */
@@ -61,15 +66,15 @@ export interface One {
   isYielded?(reference: OwnerReference): boolean;
   placementOf(reference: OwnerReference): string | undefined;
   bothPlaces?(reference: OwnerReference): string | undefined;
-  /** The live object as the watch knows it: `uid@resourceVersion` or `absent`; undefined = it does not know. */
+  /** The live object in the watch cache: `uid@resourceVersion` or `absent`; undefined = not known. */
   readonly known: string | undefined;
-  readonly surroundings: string;
+  readonly context: string;
   readonly before: Remembered | undefined;
   /** The generation of the Work. */
   readonly order: number;
   readonly now: number;
   readonly random: Random;
-  /** Look, even if nothing seems to have changed. */
+  /** The live object is read even if nothing seems to have changed. */
   readonly isRecheck: boolean;
 }
 
@@ -78,15 +83,14 @@ export const stateOf = (live: Pick<KubeObject, 'metadata'> | undefined): string 
 
 const ATTEMPTS = 3;
 
-/** The outcome that still holds; undefined = look. */
+/** The outcome that still holds; undefined = the live object must be read. */
 export function standing(one: One): Remembered | undefined {
-  const { before, known, order, now, wish, surroundings } = one;
-  if (before === undefined || before.wish !== wish) return undefined;
-  if (before.restsFor !== undefined && before.restsFor !== order) return undefined;
+  const { before, known, order, now, desiredHash, context } = one;
+  if (before === undefined || before.desiredHash !== desiredHash) return undefined;
+  if (before.backingOffFor !== undefined && before.backingOffFor !== order) return undefined;
   if (known !== undefined && before.basis !== basisOf(one, known)) return undefined;
   const isWaiting = before.notBefore !== undefined && now < before.notBefore;
-  if (before.outcome.refusal !== undefined)
-    return isWaiting && before.surroundings === surroundings ? before : undefined;
+  if (before.outcome.refusal !== undefined) return isWaiting && before.context === context ? before : undefined;
   const isDue = one.isRecheck || known === undefined || (before.notBefore !== undefined && !isWaiting);
   return isDue ? undefined : before;
 }
@@ -100,7 +104,7 @@ export async function applyOne(client: WorkerClient, one: One): Promise<Remember
     } catch (error) {
       if (error instanceof LostError && !isLast) continue;
       if (!isAnswer(error)) throw error;
-      if (isHiccup(one, error)) return afterHiccup(one);
+      if (isTransient(one, error)) return afterTransientError(one);
       return failed(one, one.known ?? 'unknown', refused(one.identifier, failedToFind(one.identifier, error)));
     }
     if (one.strategy.type === 'ReportDiff')
@@ -116,23 +120,23 @@ export async function applyOne(client: WorkerClient, one: One): Promise<Remember
     if (operation.do === 'refuse')
       return failed(one, stateOf(live), refused(one.identifier, operation, live?.metadata.generation));
     if (operation.do === 'nothing' || isSettled(one, operation, live))
-      return done(one, live as KubeObject, 'as it was', printOf(one, operation, live));
+      return done(one, live as KubeObject, 'as it was', fingerprintOf(one, operation, live));
     const stillRefused = refusedStill(one, operation, live);
     if (stillRefused !== undefined) return stillRefused;
-    const feud = feudOf(one);
-    if (feud !== undefined && feud.order === one.order && one.now < feud.restUntil)
-      return resting(one, operation, live, feud);
+    const contention = contentionOf(one);
+    if (contention !== undefined && contention.order === one.order && one.now < contention.backOffUntil)
+      return backingOff(one, operation, live, contention);
     try {
-      const isFight = feud !== undefined && feud.fights > 0;
-      const after = await operate(client, one, isFight ? recordingManagers(one, operation, live) : operation);
-      // What the server had filled in it has filled in again: no client changed it.
-      if (stateOf(after) === stateOf(live)) return done(one, after, 'as it was', printOf(one, operation, after));
+      const isReapply = contention !== undefined && contention.reapplies > 0;
+      const after = await operate(client, one, isReapply ? recordingManagers(one, operation, live) : operation);
+      // The write changed nothing: the server filled in the same values again.
+      if (stateOf(after) === stateOf(live)) return done(one, after, 'as it was', fingerprintOf(one, operation, after));
       return done(one, after, 'applied', leftAfter(one, after));
     } catch (error) {
-      // Another client was faster, or the response was lost: the live object decides.
+      // Another client wrote first, or the response was lost: read the live object again.
       if (isPassing(error) && !isLast) continue;
       if (!isAnswer(error)) throw error;
-      if (isHiccup(one, error)) return afterHiccup(one);
+      if (isTransient(one, error)) return afterTransientError(one);
       if (!isLast && (await createdNamespace(client, one, error))) continue;
       return failed(
         one,
@@ -145,8 +149,8 @@ export async function applyOne(client: WorkerClient, one: One): Promise<Remember
           }),
           live?.metadata.generation,
         ),
-        // A collision says nothing about what was to be written.
-        isPassing(error) ? undefined : printOf(one, operation, live),
+        // After a collision nothing is known about this write.
+        isPassing(error) ? undefined : fingerprintOf(one, operation, live),
       );
     }
   }
@@ -172,7 +176,7 @@ async function operate(client: WorkerClient, { resource, identifier }: One, oper
     const made = answer.object as KubeObject;
     const isRecorded = made.metadata.managedFields !== undefined || operation.object.metadata.annotations?.[RECORD];
     if (isRecorded) return made;
-    // A server that records no managers of its own process records those of server-side apply, and later removals rest on that.
+    // Later removals need field managers. A server that records none of its own process does for server-side apply.
     const { uid, resourceVersion } = made.metadata;
     const body = { ...operation.object, metadata: { ...operation.object.metadata, uid, resourceVersion } };
     const patch = { type: 'apply' as const, body: body as unknown as Json, force: true };
@@ -184,8 +188,8 @@ async function operate(client: WorkerClient, { resource, identifier }: One, oper
 }
 
 /**
- * A server that records no field managers of its own process records those of other clients from this write on, so that the next report can name
- * the one that changes the object.
+ * From this write on, a server that records no field managers of its own process records those of other clients. The
+ * next report can then name the one that changes the object.
  */
 function recordingManagers({ now }: One, operation: Write, live: KubeObject | undefined): Write {
   if (operation.do !== 'patch' || live === undefined || live.metadata.managedFields !== undefined) return operation;
@@ -203,7 +207,7 @@ function recordingManagers({ now }: One, operation: Write, live: KubeObject | un
 
 const RECORD = annotations.lastApplied;
 
-/** Each write fits only the state that the one before left; after a death in between the next look begins with the first again. */
+/** Each write requires the state that the previous one left; after a crash in between, the next reconcile restarts. */
 async function applyServerSide(client: WorkerClient, at: Target, operation: ServerSideApply): Promise<KubeObject> {
   const { body, force, first, drops } = operation;
   const manager = fieldManagers.apply;
@@ -226,7 +230,7 @@ async function applyServerSide(client: WorkerClient, at: Target, operation: Serv
   return merged({ uid, resourceVersion: after.metadata.resourceVersion, ownerReferences: kept });
 }
 
-/** Nothing owns it, so it stays when the last object in it goes: others may use it by then. */
+/** The namespace gets no owner, so it stays when its last object is deleted: others may use it by then. */
 async function createdNamespace(
   client: WorkerClient,
   { createsNamespace, identifier }: One,
@@ -249,7 +253,7 @@ async function createdNamespace(
   }
 }
 
-/** Not ours to handle: being stopped or fenced, and our own mistakes. */
+/** Other errors are not handled here: a stop, a lost lease, and bugs. */
 const isAnswer = (error: unknown): boolean => error instanceof ApiError || error instanceof LostError;
 
 function isPassing(error: unknown): boolean {
@@ -258,93 +262,101 @@ function isPassing(error: unknown): boolean {
   return (error.reason === 'Conflict' && !isFieldConflict(error)) || error.reason === 'AlreadyExists';
 }
 
-/** The server had no time, or could not be reached: that says nothing about an object that was as wanted. Not for long, though. */
-const isHiccup = ({ before, wish }: One, error: unknown): boolean =>
+/** The server is busy or unreachable, which for a short time does not change the outcome of an applied object. */
+const isTransient = ({ before, desiredHash }: One, error: unknown): boolean =>
   (error instanceof LostError || (error instanceof ApiError && BUSY.includes(error.code))) &&
   before !== undefined &&
-  before.wish === wish &&
+  before.desiredHash === desiredHash &&
   before.outcome.refusal === undefined &&
-  (before.hiccups ?? 0) < MAX_TRANSIENT_ERRORS;
+  (before.transientErrors ?? 0) < MAX_TRANSIENT_ERRORS;
 
 const BUSY: readonly number[] = [429, 503, 504];
 
-function afterHiccup(one: One): Remembered {
+function afterTransientError(one: One): Remembered {
   const { now, random } = one;
-  // If a new order has ended a rest, it waits for the server now, and no longer for its time.
-  const { restsFor: _restsFor, ...before } = one.before as Remembered;
-  const hiccups = (before.hiccups ?? 0) + 1;
+  // If a change of the Work ended a back-off, the object now waits for the server only.
+  const { backingOffFor: _backingOffFor, ...before } = one.before as Remembered;
+  const transientErrors = (before.transientErrors ?? 0) + 1;
   const basis = basisOf(one, one.known ?? 'unknown');
-  return { ...before, basis, hiccups, notBefore: now + failureDelayMs(hiccups, random) };
+  return { ...before, basis, transientErrors, notBefore: now + failureDelayMs(transientErrors, random) };
 }
 
-/** The difference is only how the server writes what we sent: since then no client has touched the fields of the desired state. */
+/** The remaining difference is how the server stores the manifest: since then no client changed a field of it. */
 function isSettled(one: One, operation: Operation, live: KubeObject | undefined): boolean {
-  const { before, wish } = one;
-  if (before?.print === undefined || before.wish !== wish || before.outcome.refusal !== undefined) return false;
-  return before.print === printOf(one, operation, live);
+  const { before, desiredHash } = one;
+  if (before?.fingerprint === undefined || before.desiredHash !== desiredHash || before.outcome.refusal !== undefined)
+    return false;
+  return before.fingerprint === fingerprintOf(one, operation, live);
 }
 
-/** The same write was refused, and what is new about the object, such as its status, is nothing that the wish speaks of. */
+/** The same write was refused before, and no field that the manifest sets has changed since. */
 function refusedStill(one: One, operation: Write, live: KubeObject | undefined): Remembered | undefined {
-  const { before, wish, now, surroundings } = one;
-  if (before?.outcome.refusal === undefined || before.print === undefined) return undefined;
-  if (before.wish !== wish || before.surroundings !== surroundings || now >= (before.notBefore ?? now))
+  const { before, desiredHash, now, context } = one;
+  if (before?.outcome.refusal === undefined || before.fingerprint === undefined) return undefined;
+  if (before.desiredHash !== desiredHash || before.context !== context || now >= (before.notBefore ?? now))
     return undefined;
-  if (before.print !== printOf(one, operation, live)) return undefined;
+  if (before.fingerprint !== fingerprintOf(one, operation, live)) return undefined;
   const outcome = { ...before.outcome, generation: live?.metadata.generation ?? 0 };
   return { ...before, outcome, basis: basisOf(one, stateOf(live)) };
 }
 
-/** Neither a refusal nor a hiccup ends it: only another wish does. */
-const feudOf = ({ before, wish }: One): Feud | undefined => (before?.wish === wish ? before.feud : undefined);
+/** Only another desired state ends a contention, not a refusal or a transient error. */
+const contentionOf = ({ before, desiredHash }: One): Contention | undefined =>
+  before?.desiredHash === desiredHash ? before.contention : undefined;
 
-/** What we applied is kept, even if another client has changed it since, and reported. What is not there, or no longer ours, is not applied. */
-function resting(one: One, operation: Write, live: KubeObject | undefined, { restUntil }: Feud): Remembered {
+/** A changed object counts as applied, with a note. An object that is absent or lost our owner reference does not. */
+function backingOff(
+  one: One,
+  operation: Write,
+  live: KubeObject | undefined,
+  { backOffUntil }: Contention,
+): Remembered {
   const { before, identifier, order } = one;
   if (operation.do !== 'create' && !operation.takesOver) {
-    const print = before?.outcome.refusal === undefined ? before?.print : undefined;
-    const found = done(one, live as KubeObject, 'as it was', print);
-    // A server-side apply sends the whole manifest, and others may own what they did not change.
+    const fingerprint = before?.outcome.refusal === undefined ? before?.fingerprint : undefined;
+    const found = done(one, live as KubeObject, 'as it was', fingerprint);
+    // A server-side apply sends the whole manifest, also the fields that are as they should be.
     const change =
       operation.do === 'patch'
         ? operation.body
         : missingFields({ resource: one.resource, wanted: one.wanted() }, live as KubeObject);
     const by = contendersIn(live as KubeObject, change);
     const isAltered = by.length === 0 && before?.outcome.cause?.code === 'ChangedOnAdmission';
-    const said = isAltered ? alteredOf(one, live as KubeObject) : changedBack(identifier, restUntil, by);
-    return { ...found, outcome: { ...found.outcome, ...said }, restsFor: order };
+    const note = isAltered ? alteredOf(one, live as KubeObject) : changedBack(identifier, backOffUntil, by);
+    return { ...found, outcome: { ...found.outcome, ...note }, backingOffFor: order };
   }
-  const outcome = refused(identifier, undone(identifier, operation.do, restUntil), live?.metadata.generation);
-  return { ...remembered(one, stateOf(live), outcome), failures: 0, restsFor: order, notBefore: restUntil };
+  const outcome = refused(identifier, undone(identifier, operation.do, backOffUntil), live?.metadata.generation);
+  return { ...remembered(one, stateOf(live), outcome), failures: 0, backingOffFor: order, notBefore: backOffUntil };
 }
 
 // ---- what is remembered
 
-const basisOf = ({ wish, owner, strategy, keeps, reportsBack = false }: One, state: string): string =>
-  [wish, owner.uid, canonicalJson(strategy), keeps, reportsBack, state].join('|');
+const basisOf = ({ desiredHash, owner, strategy, keeps, reportsBack = false }: One, state: string): string =>
+  [desiredHash, owner.uid, canonicalJson(strategy), keeps, reportsBack, state].join('|');
 
-function remembered(one: One, state: string, outcome: Outcome, print?: string) {
-  const { wish, surroundings } = one;
-  const feud = feudOf(one);
+function remembered(one: One, state: string, outcome: Outcome, fingerprint?: string) {
+  const { desiredHash, context } = one;
+  const contention = contentionOf(one);
   return {
     outcome,
     basis: basisOf(one, state),
-    surroundings,
-    wish,
-    ...(print === undefined ? {} : { print }),
-    ...(feud === undefined ? {} : { feud }),
+    context,
+    desiredHash,
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+    ...(contention === undefined ? {} : { contention }),
   };
 }
 
-function failed(one: One, state: string, outcome: Outcome, print?: string): Remembered {
-  const { before, wish, now, random, surroundings } = one;
-  const isAgain = before?.outcome.refusal !== undefined && before.wish === wish && before.surroundings === surroundings;
+function failed(one: One, state: string, outcome: Outcome, fingerprint?: string): Remembered {
+  const { before, desiredHash, now, random, context } = one;
+  const isAgain =
+    before?.outcome.refusal !== undefined && before.desiredHash === desiredHash && before.context === context;
   const failures = isAgain ? before.failures + 1 : 1;
   const notBefore = now + failureDelayMs(failures, random);
-  return { ...remembered(one, state, outcome, print), failures, notBefore };
+  return { ...remembered(one, state, outcome, fingerprint), failures, notBefore };
 }
 
-function done(one: One, live: KubeObject, how: 'as it was' | 'applied', print?: string): Remembered {
+function done(one: One, live: KubeObject, how: 'as it was' | 'applied', fingerprint?: string): Remembered {
   const { identifier, resource, now } = one;
   const { uid, generation = 0 } = live.metadata;
   const outcome: Outcome = {
@@ -353,64 +365,64 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied', print?: 
     generation,
     ...(one.keeps && isTakenOver(live) ? { note: keptLater(identifier) } : {}),
     ...(uid === undefined ? {} : { uid }),
-    ...(how === 'applied' || print !== undefined ? alteredOf(one, live) : {}),
+    ...(how === 'applied' || fingerprint !== undefined ? alteredOf(one, live) : {}),
     ...driftsOf(one, live),
     ...(one.reportsBack && live.status !== undefined
       ? { observedStatus: { apiVersion: live.apiVersion, kind: live.kind, status: live.status } }
       : {}),
   };
-  const common = { ...remembered(one, stateOf(live), outcome, print), failures: 0 };
-  const feud = how === 'applied' ? afterWrite(one) : feudOf(one);
-  if (feud === undefined) return common;
-  return { ...common, feud, ...(now < feud.restUntil ? { notBefore: feud.restUntil } : {}) };
+  const common = { ...remembered(one, stateOf(live), outcome, fingerprint), failures: 0 };
+  const contention = how === 'applied' ? afterWrite(one) : contentionOf(one);
+  if (contention === undefined) return common;
+  return { ...common, contention, ...(now < contention.backOffUntil ? { notBefore: contention.backOffUntil } : {}) };
 }
 
-/** What the server left of what we wrote, in fields that the manifest sets. */
+/** Fields of the manifest that the server did not store as they were written. */
 function alteredOf({ identifier, wanted }: One, live: KubeObject): Pick<Outcome, 'note' | 'cause'> {
   const found = compared(wanted().object, live, 'PartialComparison');
   return found.length === 0 ? {} : changedOnAdmission(identifier, found);
 }
 
-/** Applied, and still reported: fields that only the member has with FullComparison, changes of others with OnRevision. */
+/** Differences that are reported of an applied object: with FullComparison or OnRevision. */
 function driftsOf({ strategy, wanted }: One, live: KubeObject): Pick<Outcome, 'drifts'> {
   if (strategy.comparisonOption !== 'FullComparison' && strategy.whenToApply !== 'OnRevision') return {};
   const drifts = compared(wanted().object, live, strategy.comparisonOption);
   return drifts.length === 0 ? {} : { drifts };
 }
 
-function afterWrite(one: One): Feud {
+function afterWrite(one: One): Contention {
   const { now, order, random } = one;
-  const former = feudOf(one);
-  if (former === undefined || now - former.appliedAt >= PEACE_MS)
-    return { fights: 0, appliedAt: now, order, restUntil: now };
-  const fights = former.fights + 1;
-  return { fights, appliedAt: now, order, restUntil: now + fightDelayMs(fights, random) };
+  const former = contentionOf(one);
+  if (former === undefined || now - former.appliedAt >= CONTENTION_RESET_MS)
+    return { reapplies: 0, appliedAt: now, order, backOffUntil: now };
+  const reapplies = former.reapplies + 1;
+  return { reapplies, appliedAt: now, order, backOffUntil: now + reapplyDelayMs(reapplies, random) };
 }
 
-/** What a server fills into a built-in kind is known; should it ever not be, that costs one write which changes nothing. */
+/** Values that a server fills into a built-in kind are known; an unknown one costs one write that changes nothing. */
 function leftAfter(one: One, after: KubeObject): string | undefined {
   const { group, version, kind } = one.resource;
   const left = judge({ ...one, wanted: one.wanted(), live: after });
   if (left.do !== 'apply' && typeNameOf(group, version, kind) !== undefined) return undefined;
-  return printOf(one, left, after);
+  return fingerprintOf(one, left, after);
 }
 
-/** What is left to do about an object, and of the object what the wish speaks of. Undefined = nothing is left to do. */
-function printOf({ wanted }: One, operation: Operation, live: KubeObject | undefined): string | undefined {
+/** Hash of the remaining write and of the fields that the manifest sets; undefined = nothing is left to write. */
+function fingerprintOf({ wanted }: One, operation: Operation, live: KubeObject | undefined): string | undefined {
   if ((operation.do !== 'patch' && operation.do !== 'apply') || live === undefined) return undefined;
   const { resourceVersion: _resourceVersion, ...metadata } = operation.body['metadata'] as JsonObject;
-  const said = [{ ...operation.body, metadata }, spokenOf(operation.body, live)];
-  if (operation.do === 'patch') return sha256(canonicalJson([said[0], spokenOf(wanted().object, live)]));
+  const body = { ...operation.body, metadata };
+  if (operation.do === 'patch') return sha256(canonicalJson([body, fieldsSetBy(wanted().object, live)]));
   const { force, foreign, drops } = operation;
-  return sha256(canonicalJson([...said, force, foreign, drops]));
+  return sha256(canonicalJson([body, fieldsSetBy(operation.body, live), force, foreign, drops]));
 }
 
-/** Maps as far as the wish goes, for others may add to them; lists as they are. */
-const spokenOf = (wish: unknown, live: unknown): unknown =>
-  isObject(wish) && isObject(live)
+/** Other clients may add keys to maps, so only keys of the manifest count; lists count as a whole. */
+const fieldsSetBy = (manifest: unknown, live: unknown): unknown =>
+  isObject(manifest) && isObject(live)
     ? Object.fromEntries(
-        Object.keys(wish)
+        Object.keys(manifest)
           .filter((key) => Object.hasOwn(live, key))
-          .map((key) => [key, spokenOf(wish[key], live[key])]),
+          .map((key) => [key, fieldsSetBy(manifest[key], live[key])]),
       )
     : live;

@@ -63,9 +63,9 @@ export function failedToFind(identifier: Identifier, error: unknown): Refusal {
  * The object does not exist or is not ours. Nothing is written for a while, because another client would undo that,
  * too.
  */
-export function undone(identifier: Identifier, doing: Doing, restUntil: number): Refusal {
+export function undone(identifier: Identifier, doing: Doing, backOffUntil: number): Refusal {
   const what = describe(identifier);
-  const at = kubeTime(restUntil);
+  const at = kubeTime(backOffUntil);
   const cause: ApplyCause = { code: 'UndoneRepeatedly' };
   return doing === 'create'
     ? {
@@ -86,12 +86,12 @@ export function undone(identifier: Identifier, doing: Doing, restUntil: number):
  */
 export const changedBack = (
   identifier: Identifier,
-  restUntil: number,
+  backOffUntil: number,
   managers: readonly string[] = [],
 ): Pick<Outcome, 'note' | 'cause'> => {
   const by = clipped(managers.map((each) => `"${each}"`).join(', '));
   return {
-    note: `${describe(identifier)} is changed on the member repeatedly${by === '' ? '' : ` by ${by}`}; it is corrected at ${kubeTime(restUntil)}`,
+    note: `${describe(identifier)} is changed on the member repeatedly${by === '' ? '' : ` by ${by}`}; it is corrected at ${kubeTime(backOffUntil)}`,
     cause: { code: 'ChangedRepeatedly', ...(by === '' ? {} : { by }) },
   };
 };

@@ -243,12 +243,12 @@ const strategyOf = ({ spec }: Work): Strategy => {
 
 function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Parts): One {
   const { onMember, work, memory } = input;
-  const { wanted, wish } = preparedFor(inScope(manifest, resource), owner);
+  const { wanted, desiredHash } = preparedFor(inScope(manifest, resource), owner);
   return {
     identifier,
     resource,
     wanted,
-    wish,
+    desiredHash,
     owner,
     strategy: strategyOf(work),
     keeps: keepsTakenOver(work.metadata),
@@ -259,7 +259,7 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     placementOf: input.placementOf,
     bothPlaces: (reference) => input.siblings?.bothPlaces(reference.name),
     known: onMember.known(resource, identifier),
-    surroundings: onMember.surroundings(identifier.namespace),
+    context: onMember.context(identifier.namespace),
     before: memory.get(identityOf(identifier)),
     order: work.metadata.generation ?? 0,
     now: input.now,
@@ -283,7 +283,7 @@ function inScope(manifest: KubeObject, { namespaced }: Resource): KubeObject {
 interface Prepared {
   readonly owner: string;
   readonly wanted: () => Wanted;
-  readonly wish: string;
+  readonly desiredHash: string;
 }
 
 /** Manifests are frozen and the same object is passed to every reconcile, so the result is cached by identity. */
@@ -296,7 +296,7 @@ function preparedFor(manifest: KubeObject, owner: OwnerReference): Prepared {
     owner: owner.uid,
     // Most manifests of a new generation are unchanged, and need only the hash.
     wanted: lazy(() => wantedOf(manifest, owner)),
-    wish: sha256(canonicalJson([owner.uid, manifest])),
+    desiredHash: sha256(canonicalJson([owner.uid, manifest])),
   };
   prepared.set(manifest, fresh);
   return fresh;

@@ -149,7 +149,7 @@ async function releaseAll(
       const failures = (before?.failures ?? 0) + 1;
       const outcome = refused(identifier, refusal);
       const notBefore = now + failureDelayMs(failures, random);
-      memory.set(key, { outcome, basis: key, surroundings: '', wish: '', failures, notBefore });
+      memory.set(key, { outcome, basis: key, context: '', desiredHash: '', failures, notBefore });
       staying.push(outcome);
     });
   }

@@ -81,7 +81,7 @@ describe('an order to a member', () => {
     ]);
   });
 
-  test('that has one manifest in another order of keys has no other wish for it', async () => {
+  test('that has one manifest in another order of keys has the same desired hash for it', async () => {
     await using rig = await aRig();
     await rig.start();
     const { metadata, ...rest } = aConfigMap('one', { a: '1', b: '2' });

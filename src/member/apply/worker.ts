@@ -164,7 +164,7 @@ export function applierWorker(options: ApplierOptions): Worker<WorkMemory> {
       if (resource === undefined || manifest === undefined) continue;
       if (resource.namespaced && identifier.namespace === undefined) continue;
       onMember.known(resource, placed(identifier, resource));
-      if (resource.namespaced) onMember.surroundings(identifier.namespace);
+      if (resource.namespaced) onMember.context(identifier.namespace);
     }
     if (onMember.missing.length > 0) return { need: [], watch: onMember.missing };
     const record = view.get(appliedWorks, key);
