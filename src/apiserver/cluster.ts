@@ -1,11 +1,14 @@
-// One API server's state: what the verbs act on. Many of them can live in one process behind one listener.
+// The state of one API server, on which the verbs act. One process can have many of them behind one listener.
 import type { User } from '../api/object.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import type { Registry } from './registry.ts';
 import type { Store } from './store/store.ts';
 
-/** What a user wants to do. For paths that are no resources: `path` and the lower-case HTTP method as verb. */
+/**
+ * The attributes of a request for authorization. For paths that are not resources: `path`, and the lower-case HTTP
+ * method as verb.
+ */
 export interface Attributes {
   readonly verb: string;
   readonly group?: string;
@@ -18,7 +21,7 @@ export interface Attributes {
 
 export interface Verdict {
   readonly allowed: boolean;
-  /** Which binding and role allowed it, or what stood in the way. */
+  /** The binding and role that allowed it, or why it was denied. */
   readonly reason: string;
 }
 
@@ -41,7 +44,7 @@ export interface IssuedToken {
   readonly expirationTimestamp: string;
 }
 
-/** Signs and checks ServiceAccount tokens. */
+/** Signs and verifies ServiceAccount tokens. */
 export interface TokenIssuer {
   readonly issuer: string;
   issue(request: {
@@ -53,7 +56,7 @@ export interface TokenIssuer {
     readonly boundObject?: { readonly kind: string; readonly name: string; readonly uid: string };
     readonly now: number;
   }): IssuedToken;
-  /** A token without an end, for a token Secret. */
+  /** A token without expiration, for a token Secret. */
   issueForSecret(account: {
     readonly namespace: string;
     readonly name: string;
@@ -62,7 +65,7 @@ export interface TokenIssuer {
   }): string;
 }
 
-/** The user of a bearer token, or why there is none. */
+/** The user of a bearer token, or why it is invalid. */
 export type TokenCheck =
   | { readonly ok: true; readonly user: User; readonly audiences: readonly string[] }
   | { readonly ok: false; readonly error: string };
@@ -77,6 +80,6 @@ export interface Cluster {
   readonly tokens: TokenIssuer;
   /** For TokenReview: static tokens and ServiceAccount tokens alike. No audiences = those of the API server. */
   readonly checkToken?: (token: string, audiences: readonly string[]) => TokenCheck;
-  /** PEM of the CA that clients trust: goes into kube-root-ca.crt and token Secrets. */
+  /** PEM of the CA that clients trust: the content of kube-root-ca.crt and token Secrets. */
   readonly caCertificate: string;
 }

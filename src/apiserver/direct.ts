@@ -1,5 +1,5 @@
-// The in-process Transport: calls the verbs as a given user, with the same authorization as over the wire, and hands out the store's
-// frozen objects without serialising anything.
+// The in-process Transport: calls the verbs as a given user, with the same authorization as over the wire, and returns
+// the store's frozen objects without serialization.
 import type { KubeObject, User } from '../api/object.ts';
 import { noSuchResource } from '../api/status.ts';
 import type { Answer, Request, Target, Transport, View, WatchEvent, WatchRequest } from '../api/transport.ts';
@@ -105,7 +105,7 @@ function listed(cluster: Cluster, at: At, as: View | undefined, found: Listed): 
 const apiVersion = (at: At): string => (at.resource.group === '' ? '' : `${at.resource.group}/`) + at.version.version;
 
 function viewed(cluster: Cluster, at: At, stored: Stored, view: View): KubeObject {
-  // Scales, tokens and reviews are kinds of their own and have no versions of the resource.
+  // Scales, tokens and reviews are other kinds, so they have no versions of the resource.
   const object =
     stored.object().kind === at.resource.kind ? objectIn(at.resource, at.version, stored) : stored.object();
   if (view === 'object') return object;
@@ -165,7 +165,7 @@ async function* follow(
       });
       const isLast = isOver;
       const pulled = feed.pull();
-      // Says how far this watcher has seen, so that it need not list again where nothing happens for long.
+      // Reports how far this watcher has seen, so that it does not need a new list after a long time without events.
       const found: readonly FeedEvent[] =
         bookmarks && isBookmarkDue ? [...pulled, { type: 'BOOKMARK', revision: feed.revision }] : pulled;
       isBookmarkDue = false;
@@ -188,7 +188,7 @@ const BOOKMARK_MS = 60_000;
 
 interface Shape {
   readonly view: View;
-  /** The first table of a watch says what its columns are, the others do not. */
+  /** Only the first table of a watch contains the column definitions. */
   readonly isFirst: boolean;
 }
 
@@ -206,7 +206,7 @@ function eventFor(cluster: Cluster, at: At, event: FeedEvent, { view, isFirst }:
   };
 }
 
-/** An object with nothing but a revision. */
+/** An object with only a resourceVersion. */
 function bookmark(at: At, event: FeedEvent, view: View): KubeObject {
   const metadata = {
     resourceVersion: String(event.revision),

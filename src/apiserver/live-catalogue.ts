@@ -1,4 +1,4 @@
-// Which kinds an in-process cluster serves: its registry, always up to date.
+// The kinds that an in-process cluster serves: a view of its registry, always up to date.
 import type { LiveCatalogue } from '../api/catalogue.ts';
 import type { Resource } from '../api/kind.ts';
 import { groupVersionOf } from '../api/object.ts';

@@ -1,11 +1,12 @@
-// The registry of one cluster: the built-in resources, indexed once per process, and the custom ones, replaced as CRDs come and go.
+// The registry of one cluster: built-in resources, indexed once per process, and custom ones, replaced when CRDs
+// change.
 import { by } from '../base/compare.ts';
 import type { Found, Registry, ServedResource } from './registry.ts';
 
 export interface LiveRegistry extends Registry {
-  /** Takes the place of all custom resources served so far. */
+  /** Replaces all custom resources. */
   setCustom(resources: readonly ServedResource[]): void;
-  /** Called after the custom resources have changed. Returns how to stop it. */
+  /** Called after the custom resources have changed. Returns a function that unsubscribes. */
   subscribe(wake: () => void): () => void;
 }
 

@@ -1,12 +1,12 @@
-// Which resources a cluster serves: the built-in kinds, the same for all clusters of a process, and what its CRDs add.
-// Only shapes here. Built-in entries come from builtin/, custom ones from schema/custom-resource.ts.
+// The resources that a cluster serves: built-in kinds, shared by all clusters of a process, and those of its CRDs. Only
+// shapes here: built-in entries come from builtin/, custom ones from schema/custom-resource.ts.
 import type { FieldCause, Kind } from '../api/kind.ts';
 import type { KubeObject, ObjectMeta, User } from '../api/object.ts';
 import type { Schema } from '../api/schema.ts';
 import type { Json, Mutable } from '../base/json.ts';
 import type { Cluster } from './cluster.ts';
 
-/** A private, unfrozen object on its way into the store. */
+/** A private, mutable object that is not stored yet. */
 export interface Draft {
   apiVersion: string;
   kind: string;
@@ -16,15 +16,22 @@ export interface Draft {
   [field: string]: unknown;
 }
 
-/** What a schema does to objects, compiled once per schema and shared by all clusters of the process. */
+/**
+ * Defaulting, pruning and validation of a schema, compiled once per schema and shared by all clusters of the process.
+ */
 export interface Structure {
-  /** Fills in the defaults that the schema names; deletes nulls that the schema does not allow unless `nulls` is 'keep'. */
+  /** Sets the defaults of the schema; removes nulls that the schema does not allow, unless `nulls` is 'keep'. */
   default(draft: Draft, nulls?: 'delete' | 'keep'): void;
-  /** Takes unknown fields out and returns their paths as strict decoding prints them: `spec.replicaz`, `spec.ports[0].nam`. */
+  /**
+   * Removes unknown fields and returns their paths in the format of strict decoding: `spec.replicaz`,
+   * `spec.ports[0].nam`.
+   */
   prune(draft: Draft): readonly string[];
-  /** Built-in kinds: what a typed decoder would say of a value of the wrong type, or undefined. */
+  /** Built-in kinds: the error of a typed decoder for a value of the wrong type, or undefined. */
   decodeError(draft: Draft): string | undefined;
-  /** Custom kinds: schema, list types and CEL rules, in Kubernetes' words. Runs on a defaulted object. */
+  /**
+   * Custom kinds: validates schema, list types and CEL rules, with Kubernetes' messages. Expects a defaulted object.
+   */
   validate(object: KubeObject, old: KubeObject | undefined): readonly FieldCause[];
 }
 
@@ -36,7 +43,7 @@ export interface TableColumn {
   readonly priority: number;
 }
 
-/** How `kubectl get` shows a kind. */
+/** The columns of `kubectl get` for a kind. */
 export interface TableShape {
   readonly columns: readonly TableColumn[];
   cells(object: KubeObject, now: number): readonly Json[];
@@ -48,7 +55,10 @@ export interface ServedVersion {
   readonly schema: Schema;
   readonly structure: Structure;
   readonly table: TableShape;
-  /** Between this version and the stored one. Absent = same fields, only apiVersion (and kind's group) differ. */
+  /**
+   * Conversion to and from the storage version. Absent = equal fields; only apiVersion (and the group of the kind)
+   * differ.
+   */
   readonly convert?: { toStored(object: KubeObject): KubeObject; fromStored(object: KubeObject): KubeObject };
   readonly deprecationWarning?: string;
 }
@@ -69,36 +79,39 @@ export interface ServedResource {
   readonly namespaced: boolean;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
-  /** As discovery lists them. Reviews have `create` only. */
+  /** As in discovery. Reviews have `create` only. */
   readonly verbs: readonly string[];
-  /** Verbs that are served although discovery does not list them. */
+  /** Verbs that are served but not in discovery. */
   readonly unlistedVerbs?: readonly string[];
   /** Served versions, preferred first. */
   readonly versions: readonly ServedVersion[];
   readonly stored: ServedVersion;
   readonly hasStatus: boolean;
   readonly scale?: ScaleShape;
-  /** Further subresources with their own handlers: token, binding, finalize, eviction, approval … */
+  /** Other subresources with their own handlers: token, binding, finalize, eviction, approval … */
   readonly subresources: readonly Subresource[];
   readonly behaviour: Behaviour;
-  /** Admission beyond the schema, called in process: of our own kinds, and of built-in ones where a cluster has some. */
+  /**
+   * Admission beyond the schema, called in process: for our own kinds, and for built-in ones on clusters that have
+   * some.
+   */
   readonly admission?: Pick<Kind, 'reads'> & Required<Pick<Kind, 'admit'>>;
-  /** Where its objects are kept when it shows those of another resource: events of events.k8s.io are the core ones. */
+  /** The resource whose objects it serves in another form: events of events.k8s.io are stored as core events. */
   readonly keptAs?: { readonly group: string; readonly plural: string };
-  /** Set when a CRD brought it. */
+  /** Set if a CRD defines the resource. */
   readonly custom?: { readonly crdName: string; readonly crdUid: string };
 }
 
 export interface Subresource {
   readonly name: string;
-  /** The kind that is sent and answered, e.g. TokenRequest of authentication.k8s.io/v1. */
+  /** The kind of the request and the response, e.g. TokenRequest of authentication.k8s.io/v1. */
   readonly group: string;
   readonly version: string;
   readonly kind: string;
   readonly verbs: readonly string[];
 }
 
-/** What a write may know beyond the object. */
+/** The context of a write. */
 export interface WriteContext {
   readonly cluster: Cluster;
   readonly user: User;
@@ -113,44 +126,50 @@ export type MetadataField = 'labels' | 'annotations' | 'finalizers' | 'ownerRefe
 
 export interface StatusKeeps {
   readonly fields: readonly MetadataField[];
-  /** The writer of a status owns what it sends of them all the same. */
+  /** The manager of a status write still becomes the owner of these fields. */
   readonly areOwned?: true;
 }
 
-/** What makes a kind special on the server. All of it pure but for reading the cluster through the context. */
+/** The special behavior of a kind on the server. Pure, except for reads of the cluster through the context. */
 export interface Behaviour {
-  /** Counts metadata.generation on changes outside metadata and status. ConfigMaps and their like do not. */
+  /** Increments metadata.generation on changes outside metadata and status. ConfigMaps and similar kinds do not. */
   readonly countsGeneration: boolean;
-  /** Deployments: changed annotations count, too. */
+  /** Deployments: changed annotations increment the generation, too. */
   readonly annotationsCount?: true;
-  /** PUT of an absent name creates it. */
+  /** PUT of an object that does not exist creates it. */
   readonly createOnUpdate: boolean;
   /** PUT without a resourceVersion is allowed. */
   readonly unconditionalUpdate: boolean;
-  /** DELETE answers with the last object instead of a Status. */
+  /** DELETE returns the last object instead of a Status. */
   readonly returnsDeleted: boolean;
-  /** Finalizers need no domain: custom objects and CRDs, whose own finalizer has none. */
+  /** Finalizers need no domain: for custom objects, and for CRDs, whose own finalizer has none. */
   readonly plainFinalizers?: true;
-  /** Metadata that a write to /status does not change. Absent = none: such a write carries metadata, too. */
+  /** Metadata that a write to /status does not change. Absent = such a write changes all metadata. */
   readonly statusKeeps?: StatusKeeps;
-  /** Returns what is wrong with a name, or undefined. */
+  /** Returns why a name is invalid, or undefined. */
   nameError(name: string, isPrefix: boolean): string | undefined;
-  /** Fills in what a real server fills in. Runs on every write, before prepare and validation. Must be idempotent. */
+  /**
+   * Sets the same defaults as a real server. Runs on every write, before prepare and validation. Must be idempotent.
+   */
   default?(draft: Draft): void;
-  /** Takes out what is not stored although it has an owner: as on a real server, once ownership is tracked. */
+  /**
+   * Removes fields that are not stored although they get an owner: as on a real server, after ownership is recorded.
+   */
   drop?(draft: Draft): void;
-  /** What the server itself decides: allotted addresses, first phase, fields that clients may not set. */
+  /**
+   * Sets the fields that only the server sets: allocated addresses, the initial phase, fields that clients may not set.
+   */
   prepare?(draft: Draft, old: KubeObject | undefined, context: WriteContext): void;
   validate?(object: KubeObject, old: KubeObject | undefined, context: WriteContext): readonly FieldCause[];
-  /** Reviews: answers instead of being stored. */
+  /** Reviews: computes the response; nothing is stored. */
   answer?(draft: Draft, context: WriteContext): KubeObject;
-  /** Pods: how long a deletion waits for a kubelet to finish it with grace 0. 0 = delete now. */
+  /** Pods: how long a deletion waits for a kubelet to delete with grace period 0. 0 = delete now. */
   graceSeconds?(object: KubeObject, asked: number | undefined): number;
-  /** Throws when an object may never be deleted: the namespaces that every cluster needs. */
+  /** Throws if the object may never be deleted: the namespaces that every cluster needs. */
   refuseDelete?(object: KubeObject, context: WriteContext): void;
-  /** Namespaces: something besides metadata.finalizers still keeps a deleted object. */
+  /** Namespaces: a deleted object is kept by more than metadata.finalizers. */
   holdsDeletion?(object: KubeObject): boolean;
-  /** Namespaces: what changes on the object when its deletion begins. */
+  /** Namespaces: changes the object when its deletion begins. */
   markTerminating?(draft: Draft): void;
   /** Field selectors beyond metadata.name and metadata.namespace. */
   readonly selectableFields?: Readonly<Record<string, (object: KubeObject) => string>>;
@@ -162,12 +181,12 @@ export interface Found {
 }
 
 export interface Registry {
-  /** By the words of a URL. Only served versions. */
+  /** By the segments of a URL. Only served versions. */
   find(group: string, version: string, plural: string): Found | undefined;
   /** By kind; version absent = the preferred one. */
   findKind(group: string, kind: string, version?: string): Found | undefined;
-  /** All resources, ordered by group and plural. */
+  /** All resources, sorted by group and plural. */
   all(): readonly ServedResource[];
-  /** Changes whenever `all()` does: the key of everything derived from it (discovery, OpenAPI). */
+  /** Changes whenever `all()` does; cache key for derived documents (discovery, OpenAPI). */
   readonly epoch: number;
 }

@@ -1,5 +1,5 @@
-// A stored object as a reader of one version sees it. Versions that share their fields differ in nothing but apiVersion, which is
-// first in the stored bytes: such an object is shown by splicing, without parsing it.
+// A stored object in one of its versions. Versions with equal fields differ only in apiVersion, which comes first in
+// the stored bytes, so such an object is converted by splicing, without parsing.
 import { apiVersionOf, type KubeObject } from '../api/object.ts';
 import { deepFreeze } from '../base/json.ts';
 import type { ServedResource, ServedVersion } from './registry.ts';
@@ -30,7 +30,7 @@ export function bytesIn(resource: ServedResource, version: ServedVersion, stored
   return Buffer.concat([Buffer.from(opening(version)), stored.bytes().subarray(opening(resource.stored).length)]);
 }
 
-/** An object that is answered without being in the store: a dry run, a review, a scale. */
+/** An object in a response that is not in the store: of a dry run, a review, a scale. */
 export function unsaved(key: string, object: KubeObject): Stored {
   const frozen = deepFreeze(object);
   const { apiVersion, kind, metadata, ...rest } = frozen;

@@ -1,5 +1,5 @@
-// Where the objects of a resource stand in the store. Most stand under the resource's own name; a resource that shows another's
-// objects (events of events.k8s.io) names where those are kept.
+// The keys of a resource's objects in the store. Most resources use their own name; one that serves objects of another
+// (events of events.k8s.io) uses the other's.
 import type { ServedResource } from './registry.ts';
 import { keyOf, prefixOf } from './store/store.ts';
 

@@ -1,4 +1,4 @@
-// Brings one cluster to life: what a fresh API server has, the kinds it is given, and its housekeeping. No sockets, no files.
+// Starts one cluster: the objects of a fresh API server, the given kinds, and housekeeping. No sockets, no files.
 
 import type { LiveCatalogue } from '../api/catalogue.ts';
 import { crdOf } from '../api/crd.ts';
@@ -34,9 +34,9 @@ export interface StartOptions {
   readonly random: Random;
   readonly signingKey: SigningKey;
   readonly caCertificate: string;
-  /** Kinds of ours that this cluster serves: their CRDs are installed, their admission is called in process. */
+  /** Our kinds that this cluster serves: their CRDs are installed, their admission is called in process. */
   readonly kinds: readonly Kind[];
-  /** Of built-in kinds on this cluster: called in process, too. */
+  /** Admission of built-in kinds on this cluster, also called in process. */
   readonly admissions?: readonly Admission[];
   readonly staticTokens?: StaticTokens;
   readonly eventLimits?: Partial<EventLimits>;
@@ -47,7 +47,7 @@ export interface RunningCluster extends AsyncDisposable {
   readonly cluster: Cluster;
   readonly http: HttpCluster;
   readonly catalogue: LiveCatalogue;
-  /** Resolves when housekeeping has nothing left to do. */
+  /** Resolves when housekeeping is idle. */
   settled(): Promise<void>;
 }
 
@@ -100,19 +100,19 @@ export async function startCluster(options: StartOptions): Promise<RunningCluste
   };
 }
 
-/** What clusters of the same kinds, begun in the same second, have in common: built once, shared by all of them. */
+/** The common content of clusters with the same kinds that start in the same second: built once and shared. */
 const images = new WeakMap<readonly Kind[], { readonly begun: string; readonly image: Image }>();
 
 /**
- * A store in memory that already has what every fresh cluster of these kinds has, but for what belongs to one cluster alone: its
- * namespaces and what is in them. A thousand members and every simulated world start from it.
+ * A store in memory with the objects of every fresh cluster of these kinds, except those of one cluster: its namespaces
+ * and their content. A thousand members and every simulated world start from it.
  */
 export async function freshMemoryStore(options: Pick<StartOptions, 'kinds' | 'clock' | 'signingKey'>): Promise<Store> {
   const begun = kubeTime(options.clock.now());
   const known = images.get(options.kinds);
   if (known?.begun === begun) return createMemoryStore({ image: known.image });
   const store = createMemoryStore();
-  // Its own random stream: an image is the same for every Pod that needs it first.
+  // A separate random stream, so that the image does not depend on which cluster needs it first.
   const running = await startCluster({
     ...options,
     name: '',
@@ -136,7 +136,7 @@ const rethrow = (error: unknown): never => {
   throw error;
 };
 
-/** All clusters that admit nothing of their own share the list, and what is indexed by it. */
+/** Clusters without additional admission share the list, and its index. */
 function admitting(resources: readonly ServedResource[], admissions: readonly Admission[]): readonly ServedResource[] {
   if (admissions.length === 0) return resources;
   return resources.map((resource) => {
@@ -150,7 +150,10 @@ const admissionsOf = (kinds: readonly Kind[]) => (group: string, kind: string) =
     (each): each is Kind & Admission => each.group === group && each.kind === kind && each.admit !== undefined,
   );
 
-/** Puts in what is missing, and brings CRDs of ours to what this version of the program defines. What a user changed otherwise stays. */
+/**
+ * Creates missing objects, and updates our CRDs to the definitions of this version of the program. Other changes by
+ * users stay.
+ */
 async function install(cluster: Cluster, objects: readonly KubeObject[]): Promise<void> {
   const creationTimestamp = kubeTime(cluster.clock.now());
   const commits = objects.flatMap((object) => {

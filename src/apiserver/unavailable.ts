@@ -1,4 +1,4 @@
-// The response when the store takes no writes. The store's own error is passed on, so that it can also be logged.
+// The error if the store accepts no writes. It carries the store's own error, so that it can be logged.
 import { ApiError } from '../base/errors.ts';
 import type { StoreUnavailable } from './store/store.ts';
 

@@ -1,4 +1,4 @@
-// What a ClusterRole with an aggregationRule contains: the rules of all ClusterRoles that its selectors pick.
+// The rules of a ClusterRole with an aggregationRule: those of all ClusterRoles that its selectors match.
 import type { KubeObject } from '../../api/object.ts';
 import { by } from '../../base/compare.ts';
 import { canonicalJson, isObject } from '../../base/json.ts';
@@ -6,12 +6,12 @@ import { compileLabelSelector, type LabelSelector } from '../../base/selector.ts
 import type { PolicyRule } from '../cluster.ts';
 import { rulesOf } from './binding-index.ts';
 
-/** True if the caller has to keep its rules up to date. */
+/** True if aggregation must keep its rules up to date. */
 export const isAggregated = (role: KubeObject): boolean => isObject(role.aggregationRule);
 
 /**
- * The union, without repetitions: selector by selector, within one by the roles' names, within a role as written. The same input in
- * any order gives the same rules. A selector that cannot work picks nothing.
+ * The union without duplicates: by selector, then by role name, then in the order of the role. The result does not
+ * depend on the order of the input. An invalid selector matches nothing.
  */
 export function aggregatedRules(role: KubeObject, clusterRoles: Iterable<KubeObject>): readonly PolicyRule[] {
   const others = [...clusterRoles]

@@ -1,6 +1,7 @@
-// Who is asking: from what a connection and a request bring along to a User, to the anonymous user, or to a refusal.
+// Authenticates a request: from the connection and the headers to a User, the anonymous user, or an error.
 //
-// Guarantee: a request without credentials is anonymous; one with invalid credentials is refused (401), never anonymous.
+// Guarantee: a request without credentials is anonymous; one with invalid credentials is rejected (401), never
+// anonymous.
 import type { User } from '../../api/object.ts';
 import { unauthorized } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -12,11 +13,11 @@ import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS } from './service-acc
 import type { StaticTokens } from './static-tokens.ts';
 import type { ServiceAccountTokens } from './tokens.ts';
 
-/** What TLS proved about the client. Only for certificates that our CA signed for clients. */
+/** The verified client certificate of the TLS connection. Only certificates that our CA signed for clients. */
 export interface ClientCertificate {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** SHA-256 of the certificate, as node gives it. */
+  /** SHA-256 of the certificate, as Node prints it. */
   readonly fingerprint?: string;
   /** Epoch milliseconds. A connection may outlive its certificate. */
   readonly validUntil?: number;
@@ -24,7 +25,7 @@ export interface ClientCertificate {
 
 export interface Credentials {
   readonly certificate?: ClientCertificate;
-  /** The Authorization header as it came. */
+  /** The Authorization header, unparsed. */
   readonly authorization?: string;
 }
 
@@ -43,7 +44,8 @@ export interface AuthenticatorOptions {
 export const anonymous: User = deepFreeze({ name: ANONYMOUS, groups: [ALL_UNAUTHENTICATED] });
 
 export function createAuthenticator({ clock, tokens, staticTokens }: AuthenticatorOptions): Authenticator {
-  // One certificate object per connection: its user is created once, so that caches by user find it again.
+  // There is one certificate object per connection; its user is created once, so that caches keyed by the user object
+  // hit.
   const byCertificate = new WeakMap<ClientCertificate, User>();
 
   function certified(certificate: ClientCertificate): User | undefined {
@@ -60,7 +62,7 @@ export function createAuthenticator({ clock, tokens, staticTokens }: Authenticat
     const audiences = asked.length === 0 ? tokens.audiences : asked;
     const user = staticTokens?.userOf(token);
     if (user) {
-      // A static token is valid for the API server only.
+      // A static token is valid only for the API server.
       const shared = tokens.audiences.filter((each) => audiences.includes(each));
       if (shared.length > 0) return { ok: true, user, audiences: shared };
       const own = quoteAll(tokens.audiences);
@@ -73,7 +75,7 @@ export function createAuthenticator({ clock, tokens, staticTokens }: Authenticat
   return {
     checkToken,
     authenticate({ certificate, authorization }) {
-      // A certificate without a CN has no user name: as good as no certificate.
+      // A certificate without a CN has no user name, so it counts as no certificate.
       const proven = certificate?.commonName === '' ? undefined : certificate;
       const user = proven && certified(proven);
       if (user) return user;
@@ -107,7 +109,7 @@ const userFrom = ({ commonName, organizations, fingerprint }: ClientCertificate)
         }),
   });
 
-/** The token of `Bearer x`; undefined for other schemes and for an empty one, which count as no credentials at all. */
+/** The token of `Bearer x`; undefined for other schemes and an empty token, which count as no credentials. */
 function bearerToken(authorization: string): string | undefined {
   const [scheme = '', token = ''] = authorization.trim().split(' ');
   return scheme.toLowerCase() === 'bearer' && token !== '' ? token : undefined;

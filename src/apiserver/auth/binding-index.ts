@@ -1,7 +1,7 @@
-// Who is bound to which role, by subject, kept up to date from the store's changes.
+// The RBAC bindings by subject, updated from the store's changes.
 //
-// Guarantee: what `sync` has seen is all that the store shows. Nothing is subscribed: a reader that asks pays for the RBAC changes
-// since the last question, and a cluster that is never asked costs nothing.
+// Guarantee: after `sync` the index contains everything that is visible in the store. There is no subscription: each
+// query applies the RBAC changes since the last one, and a cluster without queries costs nothing.
 import type { KubeObject } from '../../api/object.ts';
 import { by } from '../../base/compare.ts';
 import { isObject } from '../../base/json.ts';
@@ -18,7 +18,7 @@ const ROLES = ['clusterroles', 'roles'].map((plural) => prefixOf(RBAC_GROUP, plu
 
 export interface Binding {
   readonly key: string;
-  /** Where the role is, and how messages call it when it is not there. */
+  /** The key of the role, and its name for messages if it does not exist. */
   readonly roleKey: string;
   readonly missing: string;
 }
@@ -29,7 +29,7 @@ export interface Grant {
   readonly verdict: Verdict;
 }
 
-/** Two maps and not one with prefixed names: a question then needs no new string. ServiceAccounts are users. */
+/** Two maps instead of one with prefixed keys, so that a query allocates no string. ServiceAccounts are users. */
 interface Shelf {
   readonly users: Map<string, Grant[]>;
   readonly groups: Map<string, Grant[]>;
@@ -48,7 +48,7 @@ export interface Grants {
 }
 
 export interface BindingIndex {
-  /** Takes in what the store has shown since the last time. */
+  /** Applies the changes that became visible in the store since the last call. */
   sync(): void;
   /** The grants in a namespace, by user name and by group name; '' = the cluster-wide ones. */
   grants(namespace: string): Grants | undefined;
@@ -58,9 +58,9 @@ export interface BindingIndex {
 export function createBindingIndex(store: Store): BindingIndex {
   let seen: number | undefined;
   const byNamespace = new Map<string, Shelf>();
-  /** What each binding contributed, to take it out again. */
+  /** The subjects that each binding added, to remove them again. */
   const subjectsOf = new Map<string, { readonly namespace: string; readonly subjects: readonly Placed[] }>();
-  /** Compiled when first asked for; null = there is no such role. */
+  /** Compiled on first use; null = the role does not exist. */
   const roles = new Map<string, CompiledRole | null>();
 
   function add(key: string, object: KubeObject): void {
@@ -146,7 +146,7 @@ const NO_RULES: readonly PolicyRule[] = Object.freeze([]);
 export const rulesOf = (role: KubeObject): readonly PolicyRule[] =>
   Array.isArray(role.rules) ? (role.rules as readonly PolicyRule[]) : NO_RULES;
 
-/** The store key of the role that a binding speaks of; undefined when it makes no sense. */
+/** The store key of the role that a binding references; undefined if the reference is invalid. */
 export function roleKeyOf(roleRef: unknown, namespace: string): string | undefined {
   if (!isObject(roleRef) || typeof roleRef.name !== 'string') return undefined;
   if (roleRef.kind === 'ClusterRole') return keyOf(RBAC_GROUP, 'clusterroles', '', roleRef.name);
@@ -161,7 +161,7 @@ function bindingOf(key: string, object: KubeObject): Binding | undefined {
 }
 
 interface PlacedSubject extends Placed {
-  /** As reasons name it. */
+  /** As printed in reasons. */
   readonly shown: string;
 }
 

@@ -6,7 +6,9 @@ import { canonicalJson } from '../../base/json.ts';
 import { aggregatedRules } from './aggregation.ts';
 import { bootstrapPolicy } from './bootstrap-policy.ts';
 
-/** First digits of the SHA-256 of each object's canonical JSON as a real 1.34.4 server has it, without uid, times and revision. */
+/**
+ * First digits of the SHA-256 of each object's canonical JSON on a real 1.34.4 server, without uid, times and revision.
+ */
 const REAL: Readonly<Record<string, string>> = {
   'ClusterRole cluster-admin': '8b72c889dd43986b',
   'ClusterRole system:aggregate-to-admin': '87dda887dae2e02d',

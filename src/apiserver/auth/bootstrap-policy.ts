@@ -1,7 +1,8 @@
-// The roles and bindings that every cluster begins with: facts of Kubernetes 1.34, frozen and shared by all clusters of a process.
+// The roles and bindings of every new cluster: facts of Kubernetes 1.34, frozen and shared by all clusters of a
+// process.
 //
-// Left out are the roles of controllers and components that have no counterpart here (system:controller:*, the scheduler's and the
-// controller manager's, the approvers of certificates): they have no subjects.
+// Roles of controllers and components that do not exist here are omitted, because they would have no subjects:
+// system:controller:*, those of the scheduler and the controller manager, and the approvers of certificates.
 import type { KubeObject } from '../../api/object.ts';
 import { deepFreeze } from '../../base/json.ts';
 import { lazy } from '../../base/lazy.ts';
@@ -11,7 +12,7 @@ import { RBAC_GROUP } from './binding-index.ts';
 
 const words = (text: string): string[] => text.split(' ');
 
-/** Words are separated by spaces; the core group is called `core`. */
+/** Arguments are lists separated by spaces; the core group is `core`. */
 const rule = (verbs: string, groups: string, resources: string, names?: string): PolicyRule => ({
   apiGroups: words(groups).map((group) => (group === 'core' ? '' : group)),
   ...(names === undefined ? {} : { resourceNames: words(names) }),
@@ -169,7 +170,7 @@ const CLUSTER_ROLES: Readonly<Record<string, readonly PolicyRule[]>> = {
   ],
 };
 
-/** Filled by aggregation: which label gathers their rules. `view` is a part of `edit`, `edit` a part of `admin`. */
+/** Aggregated roles, with the label that selects their parts. `view` is a part of `edit`, `edit` a part of `admin`. */
 const AGGREGATED = ['view', 'edit', 'admin'] as const;
 const AGGREGATED_INTO: Readonly<Record<string, string>> = {
   view: 'edit',
@@ -183,7 +184,7 @@ const subject = (kind: 'User' | 'Group') => (name: string) => ({ apiGroup: RBAC_
 const user = subject('User');
 const group = subject('Group');
 
-/** ClusterRoleBindings, each to the ClusterRole of its own name. */
+/** ClusterRoleBindings, each to the ClusterRole of the same name. */
 const CLUSTER_ROLE_BINDINGS: Readonly<Record<string, readonly object[]>> = {
   'cluster-admin': [group('system:masters')],
   'system:basic-user': [group('system:authenticated')],
@@ -213,14 +214,14 @@ const labelsOf = (role: string): Readonly<Record<string, string>> =>
 
 const roleRef = (kindOfRole: string, name: string) => ({ apiGroup: RBAC_GROUP, kind: kindOfRole, name });
 
-/** All of them, without uid and creation time. A cluster that takes them also needs the namespace kube-system. */
+/** Without uid and creation time. A cluster with these objects also needs the namespace kube-system. */
 export const bootstrapPolicy: () => readonly KubeObject[] = lazy(() => {
   const roles: KubeObject[] = Object.entries(CLUSTER_ROLES).map(([name, rules]) => ({
     ...kind('ClusterRole'),
     metadata: metadataOf(name, labelsOf(name)),
     rules,
   }));
-  // In this order each one finds the rules of the one before.
+  // In this order the parts of each role are already there.
   for (const name of AGGREGATED) {
     const role = {
       ...kind('ClusterRole'),

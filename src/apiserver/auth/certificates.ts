@@ -1,7 +1,7 @@
-// Certificates of our own: an authority, server certificates and client certificates (user = CN, groups = O), on P-256.
+// Creates certificates: an authority, server certificates and client certificates (user = CN, groups = O), on P-256.
 //
-// Time and serial numbers come from the caller. Keys come from node:crypto, which cannot be seeded; a world that must replay brings
-// its keys along.
+// Time and serial numbers come from the caller. Keys come from node:crypto, which cannot be seeded; a world that must
+// be reproducible supplies its own keys.
 import {
   createHash,
   createPrivateKey,
@@ -44,7 +44,7 @@ export interface Issuing {
 const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** A clock that runs a little behind ours must not find the certificate "not yet valid". */
+/** Otherwise a client whose clock is slightly slow would reject the certificate as "not yet valid". */
 const BACKDATED_MS = HOUR_MS;
 
 const ECDSA_WITH_SHA256 = sequence(oid('1.2.840.10045.4.3.2'));
@@ -55,7 +55,7 @@ const DIGITAL_SIGNATURE = bits(Uint8Array.of(0b1000_0000), 7);
 /** digitalSignature, keyCertSign, cRLSign. */
 const AUTHORITY_USAGE = bits(Uint8Array.of(0b1000_0110), 1);
 
-/** A new certificate authority, or with `privateKey` a new certificate for an old one. */
+/** A new certificate authority, or with `privateKey` a new certificate for an existing one. */
 export function createAuthority({
   name,
   privateKey = newPrivateKey(),
@@ -78,7 +78,7 @@ export function createAuthority({
   });
 }
 
-/** For a TLS server that answers under all of `hosts`: DNS names and IP addresses. */
+/** For a TLS server with these `hosts`: DNS names and IP addresses. */
 export const issueServerCertificate = (
   authority: Credential,
   { hosts, ...issuing }: Issuing & { readonly hosts: readonly string[] },
@@ -88,13 +88,13 @@ export const issueServerCertificate = (
     extension('2.5.29.17', sequence(...hosts.map(alternativeName))),
   ]);
 
-/** For a client that the server shall know as `user`, a member of `groups`. */
+/** For a client that authenticates as `user`, a member of `groups`. */
 export const issueClientCertificate = (
   authority: Credential,
   { user, groups, ...issuing }: Issuing & { readonly user: string; readonly groups: readonly string[] },
 ): Credential => issue(authority, issuing, nameOf({ user, groups }), [extension('2.5.29.37', sequence(CLIENT_AUTH))]);
 
-/** The names under which pods and people look for an API server, and the loopback addresses. */
+/** The names under which Pods and users reach an API server, and the loopback addresses. */
 export const SERVER_HOSTS: readonly string[] = Object.freeze([
   'localhost',
   'kubernetes',
@@ -120,7 +120,7 @@ function issue(
   const lifetimeMs = Math.min(issuing.lifetimeMs, Date.parse(issuer.validTo) - issuing.now);
   return write({
     ...issuing,
-    // Nothing that a dead authority signed is worth anything, so no certificate claims to outlive it.
+    // Nobody accepts a certificate of an expired authority, so no certificate is valid for longer.
     lifetimeMs,
     subject,
     subjectKey,
@@ -183,5 +183,5 @@ const keyIdOf = (key: KeyObject): Uint8Array =>
     .digest()
     .subarray(0, 20);
 
-/** The CN of an authority. `subject` as text escapes characters; the legacy form has them plain. */
+/** The CN of an authority. The text form of `subject` escapes characters; the legacy object does not. */
 const commonNameOf = (certificate: X509Certificate): string => String(certificate.toLegacyObject().subject.CN);

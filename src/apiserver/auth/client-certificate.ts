@@ -1,12 +1,12 @@
-// What a TLS connection says about its client, read once per connection.
+// The client certificate of a TLS connection, read once per connection.
 import type { TLSSocket } from 'node:tls';
 import type { ClientCertificate } from './authenticator.ts';
 
 const known = new WeakMap<TLSSocket, ClientCertificate | null>();
 
 /**
- * The certificate that the client of this connection has proven to own, if our CA signed it for clients. The listener must ask for it:
- * `requestCert: true, rejectUnauthorized: false, ca`. The same object for the whole life of the connection.
+ * The certificate whose key the client has proven to own, if our CA signed it for clients. The listener must request
+ * it: `requestCert: true, rejectUnauthorized: false, ca`. Returns the same object for the whole connection.
  */
 export function clientCertificateOf(socket: TLSSocket): ClientCertificate | undefined {
   let certificate = known.get(socket);

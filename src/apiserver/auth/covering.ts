@@ -1,4 +1,4 @@
-// Do the rights of a user cover what they want to grant? And, in words, what they lack.
+// Whether the permissions of a user cover those that they grant, and a description of what is missing.
 import type { PolicyRule } from '../cluster.ts';
 import { urlCovers } from './policy-rule.ts';
 import { quoteAll } from './quote.ts';
@@ -8,13 +8,13 @@ export type Atom =
   | { readonly verb: string; readonly group: string; readonly resource: string; readonly name: string | undefined }
   | { readonly verb: string; readonly url: string };
 
-/** How many atoms a rule has: lists multiply, so a small text can mean more than anybody could compare. */
+/** The number of atoms in a rule: lists multiply, so a short rule can expand to more than can be compared. */
 export const atomCount = ({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): number =>
   verbs.length *
   ((apiGroups?.length ?? 0) * (resources?.length ?? 0) * Math.max(1, resourceNames?.length ?? 0) +
     (nonResourceURLs?.length ?? 0));
 
-/** A rule as the smallest permissions it consists of. */
+/** Expands a rule into single permissions. */
 function atomsOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: PolicyRule): readonly Atom[] {
   const atoms: Atom[] = [];
   const names = resourceNames && resourceNames.length > 0 ? resourceNames : [undefined];
@@ -27,9 +27,9 @@ function atomsOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }
   return atoms;
 }
 
-/** What of `wanted` is not covered by any single rule that is held; empty = everything is. */
+/** The `wanted` permissions that no single held rule covers; empty = all are covered. */
 export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly Atom[] {
-  // Looking only at rules that know the verb keeps large roles from meeting in all pairs.
+  // Indexed by verb, so that two large roles are not compared pair by pair.
   const byVerb = new Map<string, PolicyRule[]>();
   for (const rule of held) {
     for (const verb of rule.verbs) {
@@ -54,14 +54,15 @@ function covers(rule: PolicyRule, atom: Atom): boolean {
   );
 }
 
-// A star covers all, a star with a subresource that subresource of all. `pods` does not cover `pods/log`.
+// A star covers everything, a star with a subresource that subresource of every resource. `pods` does not cover
+// `pods/log`.
 function resourceCovers(held: string, wanted: string): boolean {
   if (held === '*' || held === wanted) return true;
   const slash = wanted.indexOf('/');
   return slash >= 0 && held === `*${wanted.slice(slash)}`;
 }
 
-/** One line for each resource or URL, in order: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
+/** One line for each resource or URL, sorted: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
 export function describeAtoms(atoms: readonly Atom[]): string {
   const lines = new Set<string>();
   const verbsOf = new Map<string, Set<string>>();

@@ -1,4 +1,4 @@
-// Just enough DER (ITU-T X.690) to write X.509 certificates: every function returns one complete, encoded value.
+// The part of DER (ITU-T X.690) that X.509 certificates need: every function returns one complete, encoded value.
 
 const bytesOf = (parts: readonly Uint8Array[]): Uint8Array => {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
@@ -29,10 +29,10 @@ export const tagged = (tag: number, ...content: readonly Uint8Array[]): Uint8Arr
 
 export const sequence = (...items: readonly Uint8Array[]): Uint8Array => tagged(0x30, ...items);
 
-/** A SET with one member, which is all that distinguished names need (more would have to be sorted). */
+/** A SET with one member, which is enough for distinguished names (several would have to be sorted). */
 export const setOfOne = (item: Uint8Array): Uint8Array => tagged(0x31, item);
 
-/** A non-negative integer. A leading zero keeps a high first bit from meaning a negative number. */
+/** A non-negative integer. A leading zero prevents a high first bit from meaning a negative number. */
 export function integer(value: bigint): Uint8Array {
   const digits = bigEndian(value);
   return (digits[0]! & 0x80) === 0 ? tagged(0x02, digits) : tagged(0x02, Uint8Array.of(0), digits);
@@ -42,12 +42,12 @@ export const yes: Uint8Array = tagged(0x01, Uint8Array.of(0xff));
 
 export const octets = (content: Uint8Array): Uint8Array => tagged(0x04, content);
 
-/** A BIT STRING whose last byte has `unused` bits that do not count. */
+/** A BIT STRING; the last `unused` bits do not count. */
 export const bits = (content: Uint8Array, unused = 0): Uint8Array => tagged(0x03, Uint8Array.of(unused), content);
 
 export const utf8 = (text: string): Uint8Array => tagged(0x0c, new TextEncoder().encode(text));
 
-/** An object identifier from its dotted form. */
+/** An object identifier in dotted notation. */
 export function oid(dotted: string): Uint8Array {
   const [first, second, ...rest] = dotted.split('.').map(Number);
   return tagged(0x06, Uint8Array.from([first! * 40 + second!, ...rest.flatMap(base128)]));
@@ -59,7 +59,7 @@ function base128(arc: number): number[] {
   return digits;
 }
 
-/** A moment in whole seconds. RFC 5280 wants the two-digit year up to 2049 and four digits from 2050 on. */
+/** A time in whole seconds. RFC 5280 requires two-digit years until 2049 and four digits from 2050 on. */
 export function time(epochMs: number): Uint8Array {
   const digits = `${new Date(epochMs).toISOString().slice(0, 19).replaceAll(/[-T:]/g, '')}Z`;
   const text = new TextEncoder();
@@ -72,7 +72,7 @@ export const explicit = (number: number, value: Uint8Array): Uint8Array => tagge
 /** Context tag in place of a primitive value's own tag. */
 export const implicit = (number: number, content: Uint8Array): Uint8Array => tagged(0x80 | number, content);
 
-/** The text form that files and kubeconfigs carry. */
+/** The PEM format of files and kubeconfigs. */
 export function pem(label: string, der: Uint8Array): string {
   const lines = Buffer.from(der)
     .toString('base64')

@@ -1,8 +1,9 @@
-// No user grants more rights than they have.
+// Prevents privilege escalation: no user can grant permissions that they do not have.
 //
-// A Role or ClusterRole may contain only what its author holds, unless the author may `escalate`; a binding may point only at a role
-// whose rules its author holds, unless the author may `bind` it. Members of system:masters may do both. Each check throws the
-// ApiError that a real server answers; call them before validation, with what is about to be stored.
+// A Role or ClusterRole may contain only permissions that its author holds, unless the author may `escalate`; a binding
+// may reference only a role whose rules its author holds, unless the author may `bind` it. Members of system:masters
+// may do both. Each check throws the ApiError of a real server; call it before validation, with the object to be
+// stored.
 import type { KubeObject, User } from '../../api/object.ts';
 import { forbidden, notFound } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -39,7 +40,7 @@ function checkRules(
     group: RBAC_GROUP,
     resource: plural,
     ...(namespace === '' ? {} : { namespace }),
-    // A new object's name is not part of the request.
+    // The name of a new object is not part of the request.
     ...(old === undefined ? {} : { name }),
   });
   if (mayEscalate.allowed) return;
@@ -49,7 +50,7 @@ function checkRules(
   if (isBeyondComparing(wanted)) throw refused(BEYOND_COMPARING);
   const missing = uncovered(held, wanted);
   if (missing.length > 0) throw refused(attempt(user, missing));
-  // Later its rules will be whatever others label, so only those who hold everything may ask for it.
+  // Its rules will be those of other roles with the label, so only users with all permissions may create it.
   const aggregates = isAggregated(draft as KubeObject) || (old !== undefined && isAggregated(old));
   if (plural === 'clusterroles' && aggregates && uncovered(held, EVERYTHING).length > 0) {
     throw refused('must have cluster-admin privileges to use the aggregationRule');
@@ -71,7 +72,7 @@ function checkBinding(
   const namespace = draft.metadata.namespace ?? '';
   const { name = '' } = draft.metadata;
   const key = roleKeyOf(draft.roleRef, namespace);
-  if (key === undefined) return; // validation will say what is wrong with it
+  if (key === undefined) return; // validation reports the error
   const role = draft.roleRef as { readonly kind: string; readonly name: string };
   const mayBind = cluster.authorizer.allows(user, {
     verb: 'bind',
@@ -83,7 +84,7 @@ function checkBinding(
   if (mayBind.allowed) return;
   const resource = { group: RBAC_GROUP, plural };
   const bound = cluster.store.get(key)?.object();
-  // A real server speaks of the bindings here, too, though it is the role that is not there.
+  // A real server names the resource of the binding here, although the role is missing.
   if (!bound) throw notFound(resource, role.name);
   const wanted = rulesOf(bound);
   if (isBeyondComparing(wanted)) throw forbidden(resource, name, BEYOND_COMPARING);
@@ -91,7 +92,7 @@ function checkBinding(
   if (missing.length > 0) throw forbidden(resource, name, attempt(user, missing));
 }
 
-// Differs from Kubernetes, which compares as long as it takes: a few kilobytes of lists would keep this server busy for hours.
+// Differs from Kubernetes, which has no limit: a few kilobytes of lists would keep this server busy for hours.
 const MAX_ATOMS = 50_000;
 const BEYOND_COMPARING = `the rules expand to more than ${MAX_ATOMS} permissions, too many to compare with those of the user`;
 
@@ -101,7 +102,10 @@ const isBeyondComparing = (rules: readonly PolicyRule[]): boolean =>
 const attempt = (user: User, missing: readonly Atom[]): string =>
   `user ${quote(user.name)} (groups=${quoteAll(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${describeAtoms(missing)}`;
 
-/** Who takes a finalizer or an owner away lets an object go and grants nothing, whatever the object contains. */
+/**
+ * A write that only removes finalizers or owner references allows a deletion and grants nothing, whatever the object
+ * contains.
+ */
 function onlyMovesTowardsDeletion(draft: Draft, old: KubeObject | undefined): boolean {
   if (old === undefined) return false;
   const bare = (object: Draft | KubeObject) => {

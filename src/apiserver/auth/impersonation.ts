@@ -1,4 +1,4 @@
-// Impersonation: `Impersonate-User` and its companions, each of which needs a permission of its own.
+// Impersonation: `Impersonate-User` and related headers, each of which needs its own permission.
 import type { User } from '../../api/object.ts';
 import { internalError } from '../../api/status.ts';
 import type { ApiError } from '../../base/errors.ts';
@@ -8,8 +8,8 @@ import { forbiddenError } from './rbac.ts';
 import { ALL_AUTHENTICATED, ALL_UNAUTHENTICATED, ANONYMOUS, accountGroups, accountOf } from './service-account.ts';
 
 /**
- * Headers with lower-case names. Repeated ones must come as lists (node's `headersDistinct`): a group may have a comma in its name, so
- * a joined text cannot be taken apart again.
+ * Headers with lower-case names. Repeated ones must be lists (Node's `headersDistinct`): a group may contain a comma,
+ * so a joined string cannot be split again.
  */
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -23,7 +23,7 @@ interface Wanted {
   readonly extra: ReadonlyMap<string, readonly string[]>;
 }
 
-/** The user to act as: the same one when nothing is asked for, a 403 when it is not allowed. */
+/** The user to act as: the same user if no header is set, an error 403 if it is not allowed. */
 export function impersonate(user: User, headers: Headers, authorizer: Authorizer): User | ApiError {
   const wanted = wantedIn(headers);
   if (!wanted) return user;
@@ -52,7 +52,7 @@ function wantedIn(headers: Headers): Wanted | undefined {
 const valuesOf = (header: string | readonly string[] | undefined): readonly string[] =>
   header === undefined ? [] : typeof header === 'string' ? [header] : header;
 
-/** Keys of extras travel percent-encoded, since a header's name cannot hold a slash. */
+/** Keys of extras are percent-encoded, because a header name cannot contain a slash. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -93,7 +93,7 @@ function impersonated({ user, groups, uid, extra }: Wanted): User {
   });
 }
 
-/** As Go prints the references that were asked for. */
+/** As Go prints the requested references. */
 const referencesOf = ({ groups, uid, extra }: Wanted): string =>
   [
     ...groups.map((name) => `{Group  ${name}    }`),

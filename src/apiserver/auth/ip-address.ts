@@ -1,7 +1,7 @@
-// IP addresses as the bytes that a certificate carries.
+// IP addresses as bytes, for certificates.
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** 4 or 16 bytes, or undefined when the text is no address. */
+/** 4 or 16 bytes, or undefined if the text is not an address. */
 export function addressBytes(text: string): Uint8Array | undefined {
   if (isIPv4(text)) return Uint8Array.from(text.split('.').map(Number));
   if (!isIPv6(text) || text.includes('%')) return undefined;

@@ -1,6 +1,7 @@
-// JSON Web Tokens, as far as ServiceAccount tokens need them: one key, its one algorithm, compact form.
+// JSON Web Tokens for ServiceAccounts: one key with one algorithm, in compact form.
 //
-// The algorithm is the key's. What a token's header says only has to agree, so neither `none` nor a confusion of key types gets in.
+// The key determines the algorithm, and the header of a token must agree; so neither `none` nor key confusion is
+// accepted.
 import {
   createHash,
   createPrivateKey,
@@ -16,19 +17,19 @@ export type Claims = Readonly<Record<string, unknown>>;
 
 export interface SigningKey {
   readonly algorithm: 'ES256' | 'RS256';
-  /** base64url of the public key's SHA-256, as Kubernetes names its keys. */
+  /** base64url of the public key's SHA-256, the key ID of Kubernetes. */
   readonly keyId: string;
   /** The public key as JSON Web Key. */
   readonly jwk: JsonObject;
   sign(claims: Claims): string;
-  /** The claims of a token that this key has signed; undefined for all others. Says nothing about time or audience. */
+  /** The claims of a token that this key has signed; undefined for all others. Time and audience are not checked. */
   open(token: string): Claims | undefined;
 }
 
-/** Real ones are about 1 KB; no header that carries more gets as far as this. */
+/** Real tokens have about 1 KB; longer ones are rejected without verification. */
 const LONGEST_TOKEN = 16_384;
 
-/** A key from PEM text: P-256 signs with ES256, RSA with RS256 (whose signatures are the same every time). */
+/** A key from PEM: P-256 signs with ES256, RSA with RS256 (whose signatures are deterministic). */
 export function signingKey(privateKeyPem: string): SigningKey {
   const privateKey = createPrivateKey(privateKeyPem);
   const publicKey = createPublicKey(privateKey);
@@ -57,7 +58,8 @@ export function signingKey(privateKeyPem: string): SigningKey {
       if (rest.length > 0 || signature === '') return undefined;
       if (head !== header && !agrees(decode(head), algorithm, keyId)) return undefined;
       const bytes = Buffer.from(signature, 'base64url');
-      // Decoding forgives stray characters; a second spelling of one token would go around caches and lists by text.
+      // Base64 decoding ignores stray characters; a second spelling of the same token would bypass caches and deny
+      // lists.
       if (bytes.toString('base64url') !== signature) return undefined;
       const content = Buffer.from(`${head}.${body}`);
       return verify('sha256', content, { key: publicKey, ...options }, bytes) ? decode(body) : undefined;

@@ -1,4 +1,4 @@
-// Kubeconfig files: how clients find a server, trust it, and say who they are.
+// Kubeconfig files: how clients reach a server, trust it, and authenticate.
 import { dirname } from 'node:path';
 import { stringify } from 'yaml';
 import { makeDirectory } from '../store/make-directory.ts';
@@ -27,7 +27,7 @@ export interface Kubeconfig {
   readonly current: string;
 }
 
-/** The address of a server; with `cluster`, of that one behind a listener that has several. */
+/** The address of a server; with `cluster`, of one cluster behind a listener with several. */
 export function serverUrl(at: {
   readonly scheme?: 'https' | 'http';
   readonly host: string;
@@ -49,11 +49,11 @@ export const kubeconfigText = ({ clusters, users, contexts, current }: Kubeconfi
       contexts: named(contexts, 'context', (context) => context),
       'current-context': current,
     },
-    // Keys are long single lines; folding them would be valid YAML and a nuisance to everything that greps.
+    // Keys are long single lines; folding them would be valid YAML, but break grep.
     { lineWidth: 0 },
   );
 
-/** Writes where the caller says, readable by the owner only. The user's default kubeconfig is never touched from here. */
+/** Writes to the given path, readable only by the owner. It never changes the user's default kubeconfig by itself. */
 export async function writeKubeconfig(path: string, kubeconfig: Kubeconfig): Promise<void> {
   await makeDirectory(dirname(path));
   await writePrivateFile(path, kubeconfigText(kubeconfig));
@@ -65,7 +65,7 @@ const named = <T>(entries: Readonly<Record<string, T>>, word: string, show: (ent
 const clusterEntry = ({ server, caCertificate }: KubeconfigCluster) => ({
   server,
   ...(caCertificate === undefined ? {} : { 'certificate-authority-data': base64(caCertificate) }),
-  // There is nothing to verify over http, but some client libraries insist on being told so.
+  // There is nothing to verify over http, but some client libraries require the option.
   ...(server.startsWith('http:') ? { 'insecure-skip-tls-verify': true } : {}),
 });
 

@@ -1,8 +1,8 @@
-// The keys and certificates of a server, made on its first start and found again on every other.
+// The keys and certificates of a server, created on its first start and loaded afterwards.
 //
-// Guarantee: what clients rely on (the authority, the key that signs ServiceAccount tokens) is never replaced silently: if it is
-// damaged, starting fails with a sentence. What can be issued again (server and administrator certificates) is, when it is near its
-// end, does not fit its key, or lacks a host.
+// Guarantee: what clients rely on (the authority, the key that signs ServiceAccount tokens) is never replaced silently:
+// if it is damaged, the start fails with a message. Server and administrator certificates are issued again when they
+// expire soon, do not match their key, or lack a host.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,14 +23,14 @@ import { type SigningKey, signingKey } from './jwt.ts';
 import { writePrivateFile } from './private-file.ts';
 import { MASTERS } from './service-account.ts';
 
-/** A place for a handful of small files, by name. */
+/** Storage for a few small files, by name. */
 export interface PkiFiles {
   read(name: string): Promise<string | undefined>;
   write(name: string, text: string): Promise<void>;
 }
 
 export interface Pki {
-  /** Signs client certificates for clients that join. */
+  /** Signs the certificates of clients that join. */
   readonly authority: Credential;
   readonly server: Credential;
   /** A member of system:masters. */
@@ -42,7 +42,7 @@ export interface PkiOptions {
   readonly files: PkiFiles;
   readonly now: number;
   readonly random: Random;
-  /** Names and addresses beyond the usual ones under which the server is reached. */
+  /** Additional names and addresses of the server. */
   readonly hosts?: readonly string[];
 }
 
@@ -50,9 +50,9 @@ const AUTHORITY_NAME = 'flotilla';
 export const ADMIN_USER = 'flotilla-admin';
 const AUTHORITY_LIFETIME_MS = 10 * 365 * DAY_MS;
 const LEAF_LIFETIME_MS = 365 * DAY_MS;
-/** A leaf with less than this left is issued again at the next start. */
+/** A leaf that expires sooner than this is issued again at the next start. */
 const LEAF_MARGIN_MS = 60 * DAY_MS;
-/** So that a leaf never ends early because its authority does. */
+/** Prevents a leaf from expiring early because its authority does. */
 const AUTHORITY_MARGIN_MS = 2 * LEAF_LIFETIME_MS;
 
 export async function loadOrCreatePki({ files, now, random, hosts = [] }: PkiOptions): Promise<Pki> {
@@ -79,7 +79,8 @@ async function loadAuthority(files: PkiFiles, now: number, random: Random): Prom
       const next = 'put the key back, or remove ca.crt to begin with a new authority that old clients will not trust';
       throw new UserError('MissingKey', `ca.crt is there but its key ca.key is not: ${next}`);
     }
-    // The key goes first: a key without a certificate is repaired below, the other way round nothing could be.
+    // The key is written first: a key without a certificate is repaired below, a certificate without a key could not
+    // be.
     return save(files, 'ca', createAuthority(issuing));
   }
   reading('ca.key', () => createPrivateKey(privateKey));
@@ -89,7 +90,7 @@ async function loadAuthority(files: PkiFiles, now: number, random: Random): Prom
     throw new UserError('WrongKey', 'ca.key does not belong to ca.crt: put back the two that belong together');
   }
   const isFresh = Date.parse(parsed.validTo) - now > AUTHORITY_MARGIN_MS;
-  // With the same name and key: what the old certificate's owners trust, they still trust.
+  // With the same name and key, so clients that trust the old certificate trust the new one, too.
   return isFresh ? { certificate, privateKey } : save(files, 'ca', createAuthority({ ...issuing, privateKey }));
 }
 
@@ -127,7 +128,7 @@ function isUsable(leaf: Credential, authority: Credential, now: number, fits: Le
       fits(certificate)
     );
   } catch {
-    return false; // damaged; it will be issued again
+    return false; // damaged, so it is issued again
   }
 }
 
@@ -156,7 +157,7 @@ function reading<T>(name: string, read: () => T): T {
   }
 }
 
-/** Files in a directory that only their owner may enter. */
+/** Files in a directory that only their owner may access. */
 export function filesIn(directory: string): PkiFiles {
   return {
     async read(name) {
@@ -174,7 +175,7 @@ export function filesIn(directory: string): PkiFiles {
   };
 }
 
-/** For a server that keeps nothing. */
+/** For a server that stores nothing. */
 export function filesInMemory(): PkiFiles {
   const files = new Map<string, string>();
   return {

@@ -1,4 +1,4 @@
-// What one RBAC role permits, compiled so that asking costs a look-up and not a walk over all its rules.
+// The permissions of one RBAC role, compiled so that a check is a lookup instead of a scan of all rules.
 import type { Attributes, PolicyRule } from '../cluster.ts';
 
 export interface CompiledRole {
@@ -15,7 +15,7 @@ interface ResourceRule {
 
 const compiled = new WeakMap<readonly PolicyRule[], CompiledRole>();
 
-/** The rules must be frozen: what they compile to is kept with them, so clusters that share a role share this, too. */
+/** The rules must be frozen: the compiled form is cached by identity, so clusters that share a role share it, too. */
 export function compileRole(rules: readonly PolicyRule[]): CompiledRole {
   let role = compiled.get(rules);
   if (!role) {
@@ -26,7 +26,7 @@ export function compileRole(rules: readonly PolicyRule[]): CompiledRole {
 }
 
 function compile(rules: readonly PolicyRule[]): CompiledRole {
-  // By the resource as it is written: `pods`, `pods/log`, `*/scale` or `*`.
+  // By the resource as written: `pods`, `pods/log`, `*/scale` or `*`.
   const byResource = new Map<string, ResourceRule[]>();
   const paths: { readonly verbs: readonly string[]; readonly urls: readonly string[] }[] = [];
   for (const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } of rules) {
@@ -68,6 +68,6 @@ function compile(rules: readonly PolicyRule[]): CompiledRole {
 export const hasOrAll = (words: readonly string[], word: string): boolean =>
   words.includes(word) || words.includes('*');
 
-/** A URL of a rule covers itself and, with `*` at its end, all that begins as it does. */
+/** A URL of a rule covers itself and, with a trailing `*`, every path with that prefix. */
 export const urlCovers = (url: string, path: string): boolean =>
   url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1)));

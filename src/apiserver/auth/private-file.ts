@@ -1,9 +1,9 @@
-// Files that hold keys: readable by their owner only, and either old or new after a crash, never half of each.
+// Files with keys: readable only by their owner, and after a crash either old or new, never partial.
 import { open, rename, rm } from 'node:fs/promises';
 
 export async function writePrivateFile(path: string, text: string): Promise<void> {
   const fresh = `${path}.new`;
-  // A file that exists already (left over, or planted) must not lend us its permissions or lead elsewhere.
+  // An existing file (a leftover, or planted) must not supply its permissions or redirect the write.
   await rm(fresh, { force: true });
   const file = await open(fresh, 'wx', 0o600);
   try {

@@ -1,6 +1,6 @@
-// Text as Go's %q prints it: Kubernetes' messages quote names that way.
+// Text as Go's %q prints it, because Kubernetes' messages quote names that way.
 
-/** Like JSON, except that control characters are `\x01`, `\a`, `\v` and DEL is escaped, too. */
+/** Like JSON, but control characters are `\x01`, `\a`, `\v`, and DEL is escaped, too. */
 export const quote = (text: string): string =>
   JSON.stringify(text)
     .replaceAll(/\\(?:\\|u00([01][0-9a-f]))/g, (all, code: string | undefined) =>

@@ -268,7 +268,7 @@ describe('the answer', () => {
     expect(ask(user('root', 'system:masters'), { verb: 'zork', path: '/x' })).toEqual({ allowed: true, reason: '' });
   });
 
-  // The model looks at everything anew for each question, straight from the definitions.
+  // The model evaluates all definitions again for each query.
   test('is that of a simple model after any history, also when the store has forgotten some of it', () => {
     const names = fc.constantFrom('a', 'b');
     const places = fc.constantFrom('', 'x', 'y');

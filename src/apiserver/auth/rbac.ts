@@ -1,7 +1,7 @@
-// Role-based access control over a cluster's store, and the words in which it says no.
+// Role-based access control over a cluster's store, with its error messages.
 //
-// Guarantee: an answer reflects every write that the store shows at the moment of the question. Only what a rule grants is allowed;
-// members of system:masters may do everything.
+// Guarantee: a decision reflects every write that is visible in the store at the time of the query. Only what a rule
+// grants is allowed; members of system:masters may do everything.
 import type { User } from '../../api/object.ts';
 import { qualified } from '../../api/status.ts';
 import { by } from '../../base/compare.ts';
@@ -16,7 +16,7 @@ const ALLOWED: Verdict = Object.freeze({ allowed: true, reason: '' });
 const DENIED: Verdict = Object.freeze({ allowed: false, reason: '' });
 
 export function createAuthorizer(store: Store): Authorizer {
-  // Created with the first request of a user that is not an administrator: most clusters of a simulated fleet never get one.
+  // Created with the first request of a user who is not an administrator: most clusters of a simulated fleet have none.
   let made: BindingIndex | undefined;
   const index = (): BindingIndex => {
     made ??= createBindingIndex(store);
@@ -58,7 +58,7 @@ export function createAuthorizer(store: Store): Authorizer {
       for (const place of namespace === '' ? [''] : ['', namespace]) {
         const grants = bindings.grants(place);
         if (!grants) continue;
-        // A binding that names the user twice (by name and by group) grants its rules once.
+        // A binding that names the user twice (by name and by group) adds its rules once.
         const found = new Map<string, Binding>();
         for (const list of [grants.users.get(user.name), ...user.groups.map((group) => grants.groups.get(group))]) {
           for (const { binding } of list ?? []) found.set(binding.key, binding);
@@ -77,7 +77,7 @@ const joined = (texts: readonly string[]): string => {
   return distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]`;
 };
 
-/** The middle of a refusal: who cannot do what, where. */
+/** The middle of the message: which user cannot do what, where. */
 export function forbiddenMessage(user: User, what: Attributes): string {
   const { verb, group = '', resource = '', subresource, namespace, path } = what;
   const who = `User ${quote(user.name)} cannot ${verb}`;
@@ -87,7 +87,9 @@ export function forbiddenMessage(user: User, what: Attributes): string {
   return `${who} resource ${quote(full)} in API group ${quote(group)} ${where}`;
 }
 
-/** What a client gets who may not. With a verdict's reason it also says which binding points at a missing role. */
+/**
+ * The error for a client without permission. With a verdict's reason it also names the binding whose role is missing.
+ */
 export function forbiddenError(user: User, what: Attributes, reason = ''): ApiError {
   const why = `${escaped(forbiddenMessage(user, what))}${reason === '' ? '' : `: ${reason}`}`;
   const { group = '', resource: plural, name } = what;
@@ -100,5 +102,5 @@ export function forbiddenError(user: User, what: Attributes, reason = ''): ApiEr
   });
 }
 
-// The message may end up in a browser, and the path in it is the caller's.
+// The message may be shown in a browser, and the caller chooses the path in it.
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -1,4 +1,4 @@
-// The reviews: questions about identity and permission that are answered on the spot and never stored.
+// Reviews: queries about identity and permissions that are answered immediately and never stored.
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject, User } from '../../api/object.ts';
 import { badRequest, invalidValue } from '../../api/status.ts';
@@ -9,7 +9,7 @@ import type { Behaviour, Draft, WriteContext } from '../registry.ts';
 
 type Answer = NonNullable<Behaviour['answer']>;
 
-/** By kind: what `Behaviour.answer` of each review is. */
+/** By kind: the `Behaviour.answer` of each review. */
 export const reviewAnswers: Readonly<
   Record<
     | 'SelfSubjectAccessReview'
@@ -151,13 +151,13 @@ const subjectCauses = ({ user = '', groups = [] }: AccessSpec): FieldCause[] =>
     ? [invalidValue('spec.user', '', 'at least one of user or group must be specified')]
     : [];
 
-/** A real server prints its internal struct here, with the names of its fields. */
+/** A real server prints its internal struct here, with its Go field names. */
 const goForm = ({ path = '', verb = '' }: { readonly path?: string; readonly verb?: string }) => ({
   Path: path,
   Verb: verb,
 });
 
-/** Reviews are refused without the name of their kind. */
+/** The error message has no kind, as on a real server. */
 function refuse(causes: readonly FieldCause[]): void {
   if (causes.length === 0) return;
   const lines = causes.map(({ field, message }) => `${field}: ${message}`);

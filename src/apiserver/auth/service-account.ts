@@ -1,4 +1,4 @@
-// The names under which ServiceAccounts act.
+// The user and group names of ServiceAccounts.
 
 export const ALL_AUTHENTICATED = 'system:authenticated';
 export const ALL_UNAUTHENTICATED = 'system:unauthenticated';
@@ -14,7 +14,7 @@ export const accountGroups = (namespace: string): readonly string[] => [
   `system:serviceaccounts:${namespace}`,
 ];
 
-/** The account behind a user name; undefined if it is not a ServiceAccount. */
+/** The account of a user name; undefined if it is not a ServiceAccount. */
 export function accountOf(userName: string): { readonly namespace: string; readonly name: string } | undefined {
   if (!userName.startsWith(PREFIX)) return undefined;
   const [namespace = '', name = '', ...rest] = userName.slice(PREFIX.length).split(':');

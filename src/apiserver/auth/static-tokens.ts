@@ -1,4 +1,4 @@
-// Bearer tokens from a list, as kube-apiserver's token file has them: `token,user,uid,"group1,group2"` per line.
+// Bearer tokens from a list in the format of kube-apiserver's token file: `token,user,uid,"group1,group2"` per line.
 import { hash } from 'node:crypto';
 import type { User } from '../../api/object.ts';
 import { UserError } from '../../base/errors.ts';
@@ -13,11 +13,11 @@ export interface StaticToken {
 }
 
 export interface StaticTokens {
-  /** The same object each time. */
+  /** Returns the same object each time. */
   userOf(token: string): User | undefined;
 }
 
-/** Keeps digests, not tokens. Looking a digest up may take its time: that tells of the digest and nothing of the token. */
+/** Stores digests, not tokens. A lookup need not take constant time, because timing reveals only the digest. */
 export function createStaticTokens(list: readonly StaticToken[]): StaticTokens {
   const users = new Map(list.map((entry) => [digestOf(entry.token), userFrom(entry)]));
   return { userOf: (token) => (users.size === 0 ? undefined : users.get(digestOf(token))) };
@@ -32,7 +32,7 @@ const userFrom = ({ user, uid, groups = [] }: StaticToken): User =>
     groups: groups.includes(ALL_AUTHENTICATED) ? groups : [...groups, ALL_AUTHENTICATED],
   });
 
-/** Reads a token file. Throws UserError that names the line and never shows a token. */
+/** Parses a token file. Throws a UserError that names the line and never shows a token. */
 export function parseTokenFile(text: string): readonly StaticToken[] {
   const tokens: StaticToken[] = [];
   for (const { line, fields } of csvRecords(text)) {
@@ -54,7 +54,7 @@ export function parseTokenFile(text: string): readonly StaticToken[] {
 const badLine = (line: number, why: string): UserError =>
   new UserError('BadTokenFile', `line ${line} of the token file ${why}`);
 
-/** RFC 4180: fields in double quotes may hold commas, line ends and doubled quotes. Empty lines and # comments are skipped. */
+/** RFC 4180: quoted fields may contain commas, line ends and doubled quotes. Empty lines and # comments are skipped. */
 function* csvRecords(text: string): Generator<{ readonly line: number; readonly fields: readonly string[] }> {
   let line = 1;
   let at = 0;

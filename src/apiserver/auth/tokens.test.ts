@@ -104,7 +104,7 @@ describe('a ServiceAccount token', () => {
     { it: 'is bad for one that is far behind', after: -61, is: false },
   ])('$it', ({ after, is }) => {
     const token = issue();
-    expect(tokens.check(token)?.ok).toBe(true); // remembered from here on
+    expect(tokens.check(token)?.ok).toBe(true); // cached from here on
     now += after * 1000;
     expect(tokens.check(token)?.ok).toBe(is);
   });

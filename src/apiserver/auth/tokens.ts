@@ -1,8 +1,8 @@
-// ServiceAccount tokens of one cluster: issued, checked, and reviewed.
+// ServiceAccount tokens of one cluster: issues, verifies and reviews them.
 //
-// Guarantee: a token counts only while its ServiceAccount (and the object it is bound to, or the Secret that holds it) still exists in
-// this cluster's store with the uid that it was issued for. That is looked up on every check; only the signature's result is kept.
-// The key may be shared by all clusters of a process: the issuer tells them apart.
+// Guarantee: a token is valid only while its ServiceAccount (and the object it is bound to, or the Secret that contains
+// it) still exists in this cluster's store with the uid that it was issued for. Every check reads the store; only the
+// result of the signature is cached. All clusters of a process may share the key: the issuer distinguishes them.
 import { hash } from 'node:crypto';
 import type { KubeObject, User } from '../../api/object.ts';
 import { type Clock, kubeTime } from '../../base/clock.ts';
@@ -16,9 +16,9 @@ import { quoteAll } from './quote.ts';
 import { ALL_AUTHENTICATED, accountGroups, accountUserName } from './service-account.ts';
 
 export interface ServiceAccountTokens extends TokenIssuer {
-  /** What a token is good for when it does not say. */
+  /** The audiences of a token that names none. */
   readonly audiences: readonly string[];
-  /** undefined = not a token of this cluster; it may be of another. No audiences = those of the API server. */
+  /** undefined = not a token of this cluster; it may belong to another. No audiences = those of the API server. */
   check(token: string, audiences?: readonly string[]): TokenCheck | undefined;
 }
 
@@ -35,20 +35,20 @@ export const lookupIn =
 
 export interface TokenOptions {
   readonly key: SigningKey;
-  /** Different for each cluster, or a token of one opens another. */
+  /** Must differ between clusters, or a token of one is valid for another. */
   readonly issuer: string;
   readonly lookup: Lookup;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** The issuer of a cluster in a process that has several. */
+/** The issuer of a cluster in a process with several. */
 export const issuerOf = (clusterName: string): string =>
   `https://kubernetes.default.svc.cluster.local/clusters/${clusterName}`;
 
 const LEGACY_ISSUER = 'kubernetes/serviceaccount';
 const LEGACY = 'kubernetes.io/serviceaccount/';
-/** Clocks differ a little, and what is being deleted may still say goodbye. */
+/** Tolerates clock skew, and lets clients that are being deleted finish. */
 const LEEWAY_MS = 60_000;
 const REMEMBERED = 4096;
 
@@ -128,11 +128,11 @@ export function createTokens({ key, issuer, lookup, clock, random }: TokenOption
   };
 }
 
-/** What a token with a good signature claims: true for ever, so it may be kept. */
+/** The claims of a token with a valid signature: these never change, so they may be cached. */
 interface Passport {
-  /** The same object each time: who caches by identity finds it again. */
+  /** The same object each time, so that caches keyed by it hit. */
   readonly user: User;
-  /** Absent in tokens of Secrets: they are for the API server. */
+  /** Absent in tokens of Secrets: those are for the API server. */
   readonly audiences?: readonly string[];
   /** Epoch milliseconds. */
   readonly begins?: number;
@@ -179,7 +179,7 @@ function boundPassport(claims: Claims, issuer: string): Passport | undefined {
     needs: [
       need('serviceaccounts', namespace, name, uid),
       ...bound
-        // A Pod's token also says where it runs; the Pod alone decides whether it is good.
+        // A Pod's token also names its node, but only the Pod decides whether it is valid.
         .filter(({ word }) => !(word === 'node' && isOfPod))
         .map((each) => need(`${each.word}s`, each.word === 'node' ? '' : namespace, each.name, each.uid)),
     ],
@@ -201,7 +201,7 @@ function legacyPassport(claims: Claims, token: string): Passport | undefined {
         plural: 'secrets',
         namespace,
         name: secretName,
-        // Another Secret of the same name does not bring an old token back.
+        // Another Secret with the same name does not make an old token valid again.
         accepts: ({ data }) => isObject(data) && data.token === encoded,
       },
     ],

@@ -1,4 +1,4 @@
-// Webhook configurations and admission policies: stored with their defaults. They are data here: this server calls no webhooks.
+// Webhook configurations and admission policies: stored with their defaults. This server calls no webhooks.
 import type { FieldCause } from '../../api/kind.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
 import { dnsSubdomainErrors } from '../../base/names.ts';

@@ -1,4 +1,4 @@
-// APIServices: which groups are served. Those of this server say that they are available; others cannot be reached from here.
+// APIServices: the served groups. Those of this server are available; other API servers cannot be reached from here.
 import type { FieldCause } from '../../api/kind.ts';
 import { invalidValue, required } from '../../api/status.ts';
 import type { Behaviour } from '../registry.ts';

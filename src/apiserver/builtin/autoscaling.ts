@@ -1,4 +1,4 @@
-// Horizontal autoscalers. Version 2 is stored; version 1 knows only CPU utilisation and carries the rest in annotations.
+// HorizontalPodAutoscalers. v2 is the storage version; v1 knows only CPU utilization and keeps the rest in annotations.
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { forbiddenField, invalidValue, required } from '../../api/status.ts';
@@ -107,7 +107,7 @@ interface V1Spec extends Omit<AutoscalerSpec, 'metrics' | 'behavior'> {
 const isCpuUtilization = ({ type, resource }: Metric): boolean =>
   type === 'Resource' && resource?.name === 'cpu' && resource.target?.averageUtilization !== undefined;
 
-/** Reads an annotation's JSON; what is no JSON of the right kind counts as absent. */
+/** Parses the JSON of an annotation; invalid JSON counts as absent. */
 function fromAnnotation(object: KubeObject, name: string): unknown {
   try {
     return JSON.parse(object.metadata.annotations?.[ANNOTATION + name] ?? 'null');
@@ -118,7 +118,7 @@ function fromAnnotation(object: KubeObject, name: string): unknown {
 
 const parts = ['metrics', 'behavior', 'conditions', 'current-metrics'] as const;
 
-/** Between autoscaling/v1 and what is stored. */
+/** Between autoscaling/v1 and the storage version. */
 export const autoscalerV1: NonNullable<ServedVersion['convert']> = {
   toStored(object) {
     const { targetCPUUtilizationPercentage: cpu, ...spec } = (object.spec ?? {}) as V1Spec;
@@ -202,7 +202,7 @@ export const autoscalerV1: NonNullable<ServedVersion['convert']> = {
   },
 };
 
-/** The object's annotations with our parts replaced; empty parts are left out. */
+/** The object's annotations with ours replaced; empty ones are omitted. */
 function annotationsOf(object: KubeObject, values: Partial<Record<(typeof parts)[number], unknown>>): object {
   const annotations: Record<string, string> = { ...object.metadata.annotations };
   for (const part of parts) {

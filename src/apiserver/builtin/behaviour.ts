@@ -1,4 +1,4 @@
-// The behaviour that most built-in kinds share, to be overridden field by field.
+// The behavior that most built-in kinds share; kinds override single fields.
 import type { KubeObject } from '../../api/object.ts';
 import {
   dns1035LabelErrors,
@@ -14,7 +14,7 @@ export type NameRule = Behaviour['nameError'];
 export const subdomainName: NameRule = nameErrorBy(dnsSubdomainErrors);
 export const labelName: NameRule = nameErrorBy(dnsLabelErrors);
 export const serviceName: NameRule = nameErrorBy(dns1035LabelErrors);
-/** RBAC objects, Events: whatever a URL can carry. */
+/** RBAC objects, Events: everything that a URL segment can contain. */
 export const pathName: NameRule = nameErrorBy(pathSegmentErrors);
 
 export const behaviour = (special: Partial<Behaviour> = {}): Behaviour => ({
@@ -26,7 +26,7 @@ export const behaviour = (special: Partial<Behaviour> = {}): Behaviour => ({
   ...special,
 });
 
-/** On create clients may not bring a status: the server starts it. Later writes keep what is there. */
+/** On create the server sets the initial status, whatever the client sends. Later writes keep the stored one. */
 export const startsWith =
   (status: () => object | undefined) =>
   (draft: Draft, old: KubeObject | undefined, _context: WriteContext): void => {
@@ -36,13 +36,13 @@ export const startsWith =
     else draft.status = first;
   };
 
-/** `spec` of a draft, made if it is absent. */
+/** `spec` of a draft, created if absent. */
 export function specOf<Spec extends object>(draft: Draft): Spec {
   draft.spec ??= {};
   return draft.spec as Spec;
 }
 
-/** Reads a text out of an object for field selectors; what is absent reads as ''. */
+/** Reads a string of an object for field selectors; an absent one reads as ''. */
 export function textAt(...path: readonly string[]): (object: KubeObject) => string {
   return (object) => {
     let value: unknown = object;

@@ -1,4 +1,4 @@
-// What makes each built-in kind special. A kind that is not listed is plain data with a DNS name.
+// The special behavior of each built-in kind. A kind that is not listed is plain data with a DNS name.
 import type { Behaviour } from '../registry.ts';
 import { KEEPS_OWNED_METADATA } from '../status-keeps.ts';
 import { mutatingWebhooks, validatingPolicy, validatingPolicyBinding, validatingWebhooks } from './admission.ts';
@@ -114,7 +114,7 @@ const BY_GROUP: Readonly<Record<string, Readonly<Record<string, Behaviour>>>> = 
   },
 };
 
-/** The behaviour of a built-in kind. Names come from the table of kinds, never from a request. */
+/** The behavior of a built-in kind. Names come from the table of kinds, never from a request. */
 export function behaviourFor(group: string, kind: string): Behaviour {
   if (isReview(kind)) return review(kind);
   return BY_GROUP[group]?.[kind] ?? PLAIN;

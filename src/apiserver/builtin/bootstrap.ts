@@ -1,6 +1,6 @@
-// What every cluster has before anybody asks for anything: namespaces, the Service in front of the API server, the system's
-// priorities, RBAC, and one APIService per group and version. Without uid and creation time, which each cluster adds; apart from
-// that frozen and shared by all clusters of the process.
+// The objects of every new cluster: namespaces, the Service of the API server, the system's priority classes, RBAC, and
+// one APIService per group and version. Each cluster adds uid and creation time; everything else is frozen and shared
+// by all clusters of the process.
 import { builtinKinds } from '../../api/builtin/kinds.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { deepFreeze } from '../../base/json.ts';
@@ -52,7 +52,7 @@ const priorityClass = ({ name, value, description }: (typeof SYSTEM_PRIORITIES)[
   preemptionPolicy: 'PreemptLowerPriority',
 });
 
-/** In which order clients should prefer groups, by a number per group, and versions inside a group. */
+/** The priority of each group for clients, and of the versions in a group. */
 const GROUP_PRIORITIES: Readonly<Record<string, number>> = {
   '': 18000,
   apps: 17800,
@@ -86,7 +86,7 @@ const USUAL_VERSION_PRIORITY = 15;
 function apiServices(): readonly KubeObject[] {
   const served = new Map<string, { readonly group: string; readonly version: string }>();
   for (const { group, versions } of builtinKinds) {
-    // The aggregator's own group is not aggregated.
+    // The aggregator's own group has no APIService.
     if (group === 'apiregistration.k8s.io') continue;
     for (const version of versions) served.set(`${version}.${group}`, { group, version });
   }
@@ -114,7 +114,7 @@ function apiServices(): readonly KubeObject[] {
   }));
 }
 
-/** In an order in which each may be written after the ones before. */
+/** Sorted so that each object can be written after the ones before it. */
 export const bootstrapObjects: () => readonly KubeObject[] = lazy(() =>
   deepFreeze([
     ...NAMESPACES.map(namespace),

@@ -1,4 +1,4 @@
-// CertificateSigningRequests: who asks is written down by the server, and the request itself never changes.
+// CertificateSigningRequests: the server records the requester, and the request itself is immutable.
 import type { FieldCause } from '../../api/kind.ts';
 import { invalidValue, required } from '../../api/status.ts';
 import type { Behaviour } from '../registry.ts';

@@ -1,4 +1,4 @@
-// What a real server refuses of the spec of a claim, wherever it is: in a PersistentVolumeClaim, a StatefulSet, a Pod's volume.
+// Validation of a claim's spec as on a real server: in a PersistentVolumeClaim, a StatefulSet, or a Pod's volume.
 import { required } from '../../api/status.ts';
 import type { ClaimSpec } from './drafts.ts';
 import { type Causes, dnsSubdomain, oneOf } from './field-checks.ts';

@@ -1,5 +1,5 @@
-// A bare cluster for tests of single parts: the memory store, all built-in kinds, a clock that stands still, dice with a seed, and a
-// caller who may do anything. No housekeeping runs in it; one in which it does is in test/cluster.ts.
+// A bare cluster for unit tests: memory store, all built-in kinds, a test clock, a seeded random source, and a caller
+// with all permissions. It has no housekeeping; test/cluster.ts has a cluster with housekeeping.
 import { type TestClock, testClock } from '../../../test/cluster.ts';
 import { builtinKinds } from '../../api/builtin/kinds.ts';
 import { apiVersionOf, groupVersionOf, type KubeObject } from '../../api/object.ts';
@@ -23,7 +23,7 @@ export interface TestCluster extends Cluster {
 export const testCluster = (builtin = resources): TestCluster =>
   bareCluster({ registry: createRegistry(builtin), clock: testClock(START_MS) });
 
-/** A cluster that nobody keeps house in and where everybody may do anything, but for what is given. */
+/** A cluster without housekeeping, in which everyone may do everything, except for the given parts. */
 export const bareCluster = <Given extends Pick<Cluster, 'registry' | 'clock'> & Partial<Cluster>>(given: Given) => ({
   name: 'test',
   store: createMemoryStore(),
@@ -47,7 +47,7 @@ export const someone: Caller = {
   warn: () => {},
 };
 
-/** Where an object would be written. */
+/** The address of an object. */
 export function placeOf(cluster: Cluster, object: KubeObject, namespace = ''): At {
   const { group, version } = groupVersionOf(object.apiVersion);
   const found = cluster.registry.findKind(group, object.kind, version);

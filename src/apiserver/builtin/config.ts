@@ -1,4 +1,4 @@
-// ConfigMaps and Secrets: keys that can be file names, a total size, and the promise not to change.
+// ConfigMaps and Secrets: keys that are valid file names, a maximum size, and immutability.
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { forbiddenField, invalidValue, required, tooLong } from '../../api/status.ts';
@@ -15,7 +15,7 @@ type Data = Readonly<Record<string, string>>;
 
 const dataOf = (object: KubeObject | Draft, field: string): Data => (object[field] ?? {}) as Data;
 
-/** How many bytes a base64 text stands for. */
+/** The number of bytes that a base64 string encodes. */
 const decodedLength = (text: string): number =>
   Math.floor((text.length * 3) / 4) - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0);
 
@@ -106,7 +106,7 @@ function jsonCauses(key: string, data: Data): Causes {
     const parsed: unknown = JSON.parse(Buffer.from(data[key] ?? '', 'base64').toString());
     if (typeof parsed === 'object') return [];
   } catch {
-    // told below: the content must not be
+    // reported below, without the content of the Secret
   }
   return [invalidValue(`data[${key}]`, '<secret contents redacted>', 'must be a JSON object')];
 }

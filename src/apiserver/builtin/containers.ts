@@ -1,4 +1,4 @@
-// Validation of containers in the words and the order of a real server.
+// Validation of containers, with the messages and in the order of a real server.
 import type { FieldCause } from '../../api/kind.ts';
 import { duplicate, forbiddenField, invalidValue, notFoundField, required } from '../../api/status.ts';
 import { configMapKeyErrors } from '../../base/names.ts';
@@ -19,7 +19,7 @@ import { resourceCauses } from './resources.ts';
 
 export const PROTOCOLS: readonly string[] = ['SCTP', 'TCP', 'UDP'];
 
-/** All containers of a pod. `volumes`: the names that mounts may use. */
+/** All containers of a Pod. `volumes`: the names that mounts may use. */
 export function containerCauses(field: string, spec: PodSpec, volumes: ReadonlySet<string>): Causes {
   const causes: FieldCause[] = [];
   const names = new Set<string>();
@@ -66,7 +66,7 @@ function commonCauses(field: string, container: Container, volumes: ReadonlySet<
   ];
 }
 
-/** What only containers that keep running may have. */
+/** Fields that are allowed only on containers that keep running. */
 const runtimeCauses = (field: string, container: Container): Causes => [
   ...handlerCauses(`${field}.lifecycle.postStart`, container.lifecycle?.postStart),
   ...handlerCauses(`${field}.lifecycle.preStop`, container.lifecycle?.preStop),

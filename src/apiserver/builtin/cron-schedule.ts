@@ -1,4 +1,4 @@
-// The five fields of a cron schedule, checked as a CronJob's author would be told by a real server.
+// Validation of the five fields of a cron schedule, with the messages of a real server.
 
 interface Bounds {
   readonly least: number;
@@ -19,7 +19,7 @@ const DESCRIPTORS: ReadonlySet<string> = new Set([
   ...['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'],
 ]);
 
-/** Why a schedule cannot be followed, or undefined. */
+/** Why a schedule is invalid, or undefined. */
 export function cronScheduleError(schedule: string, hasTimeZone: boolean): string | undefined {
   if (schedule.includes('TZ')) {
     return hasTimeZone

@@ -1,4 +1,4 @@
-// CustomResourceDefinitions as the registry wants them; what is special about them is in schema/.
+// CustomResourceDefinitions for the registry; their special behavior is in schema/.
 import type { Behaviour } from '../registry.ts';
 import { crdBehaviour } from '../schema/crd-behaviour.ts';
 import { KEEPS_METADATA } from '../status-keeps.ts';
@@ -8,7 +8,7 @@ export const customResourceDefinition: Behaviour = {
   ...crdBehaviour,
   statusKeeps: KEEPS_METADATA,
   default(draft) {
-    // No versions are refused later; until then there are none rather than nothing.
+    // Validation rejects a CRD without versions later; until then the list is empty.
     specOf<{ versions?: unknown[] | null }>(draft).versions ??= [];
     crdBehaviour.default?.(draft);
   },

@@ -1,4 +1,5 @@
-// A real Kubernetes 1.34.4 was asked (scripts/capture-builtin.ts); this server must store the same objects and refuse with the same words.
+// Compares with a real Kubernetes 1.34.4 (scripts/capture-builtin.ts): this server must store the same objects and
+// return the same errors.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { FieldCause } from '../../api/kind.ts';
@@ -16,7 +17,7 @@ const NAMESPACE = 'flotilla-capture';
 const read = <T>(name: string): T =>
   JSON.parse(readFileSync(new URL(`fixtures/${name}`, import.meta.url), 'utf8')) as T;
 
-/** A cluster with what the captured objects refer to. */
+/** A cluster with the objects that the captured ones reference. */
 async function cluster(): Promise<TestCluster> {
   const made = testCluster();
   const put = (object: KubeObject) => create(made, placeOf(made, object, NAMESPACE), object, someone);
@@ -28,7 +29,7 @@ async function cluster(): Promise<TestCluster> {
   return made;
 }
 
-/** What no two servers agree on: uids and times, generated suffixes, allotted addresses. */
+/** Removes values that differ between any two servers: uids and times, generated suffixes, allocated addresses. */
 function normalised(object: KubeObject): unknown {
   const copy = mutableCopy(object) as unknown as Record<string, Record<string, unknown>>;
   for (const field of ['uid', 'creationTimestamp', 'resourceVersion']) delete copy['metadata']?.[field];
@@ -59,7 +60,7 @@ describe('what a real server stores', () => {
       const written = await create(made, at, input, someone);
       const shown = objectIn(at.resource, at.version, written.stored);
       expect(normalised(shown)).toEqual(normalised(stored));
-      // Writing back what was read is no change.
+      // Writing an object back unchanged must not create a revision.
       const head = made.store.head;
       if (at.resource.verbs.includes('update')) await update(made, at, mutableCopy(shown), someone);
       expect(made.store.head).toBe(head);
@@ -111,7 +112,7 @@ function merge(into: unknown, patch: unknown): unknown {
   return result;
 }
 
-/** Known differences: a real server shows some values as its Go structs, and a Pod's change as a diff of them. */
+/** Known differences: a real server prints some values as Go structs, and the change of a Pod as a diff of them. */
 const worded = (text: string): string =>
   text
     .replaceAll(/(Invalid value|Unsupported value|Duplicate value): \{.*?\}(?=: [a-z`m]|: supported|$)/gs, '$1: {…}')

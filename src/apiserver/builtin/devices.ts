@@ -1,4 +1,4 @@
-// Claims for devices: a request that does not say how many means one.
+// Device claims: a request without a count means one device.
 import type { Behaviour, Draft } from '../registry.ts';
 import { KEEPS_OWNED_METADATA } from '../status-keeps.ts';
 import { behaviour, specOf } from './behaviour.ts';

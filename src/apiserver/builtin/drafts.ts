@@ -1,5 +1,5 @@
-// Built-in objects before they are stored. Drafts have been decoded against the facts by the time these are used, so a
-// field that is present has the type named here, and any field may be absent.
+// Built-in objects before they are stored. Drafts have been decoded against the facts, so a present field has the type
+// named here, and every field may be absent.
 import type * as shapes from '../../api/builtin/shapes.ts';
 import type { LabelSelector } from '../../base/selector.ts';
 
@@ -30,7 +30,7 @@ export type Toleration = Draft<shapes.Toleration>;
 export type Volume = Draft<shapes.Volume>;
 export type VolumeMount = Draft<shapes.VolumeMount>;
 
-/** Deployments, ReplicaSets, StatefulSets, DaemonSets and ReplicationControllers, as far as they are alike. */
+/** The common fields of Deployments, ReplicaSets, StatefulSets, DaemonSets and ReplicationControllers. */
 export type WorkloadSpec = Draft<shapes.DeploymentSpec & shapes.StatefulSetSpec & shapes.DaemonSetSpec>;
 export type RollingUpdate = NonNullable<NonNullable<WorkloadSpec['strategy']>['rollingUpdate']> &
   NonNullable<NonNullable<WorkloadSpec['updateStrategy']>['rollingUpdate']>;

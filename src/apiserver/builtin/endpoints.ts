@@ -36,7 +36,7 @@ function subsetCauses(field: string, { addresses = [], notReadyAddresses = [], p
     list.forEach(({ ip = '' }, index) => {
       const at = `${field}.${part}[${index}].ip`;
       causes.push(...ipAddress(at, ip));
-      // Said twice on a real server: once for the form, once for the meaning.
+      // Reported twice by a real server: once for the syntax, once for the semantics.
       if (!isIpv4(ip) && !isIpv6(ip)) causes.push(invalidValue(at, ip, 'must be a valid IP address'));
     });
   }

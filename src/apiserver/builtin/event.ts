@@ -1,4 +1,5 @@
-// Events: one stored kind behind two groups. The core form is stored; events.k8s.io shows the same objects under its own field names.
+// Events: one stored kind in two groups. The core form is stored; events.k8s.io serves the same objects with its own
+// field names.
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { invalidValue, required } from '../../api/status.ts';
@@ -7,7 +8,7 @@ import type { Behaviour, ServedVersion } from '../registry.ts';
 import { behaviour, pathName, textAt } from './behaviour.ts';
 import { type Causes, complaints } from './field-checks.ts';
 
-/** Name in events.k8s.io/v1, name in v1. What is not listed is called the same in both. */
+/** Field name in events.k8s.io/v1, field name in v1. Other fields have the same name in both. */
 const RENAMED: readonly (readonly [string, string])[] = [
   ['reportingController', 'reportingComponent'],
   ['regarding', 'involvedObject'],
@@ -28,7 +29,7 @@ const renamed = (object: KubeObject, names: ReadonlyMap<string, string>, apiVers
   return { ...result, apiVersion } as unknown as KubeObject;
 };
 
-/** Between events.k8s.io/v1 and what is stored. */
+/** Between events.k8s.io/v1 and the stored form. */
 export const eventConversion: NonNullable<ServedVersion['convert']> = {
   toStored: (object) => renamed(object, toCore, 'v1'),
   fromStored: (object) => renamed(object, fromCore, 'events.k8s.io/v1'),
@@ -56,7 +57,7 @@ export const coreEvent: Behaviour = behaviour({
   },
 });
 
-/** The newer group asks for more. Sees the stored form, like all behaviours. */
+/** The newer group has stricter validation. It receives the stored form, like all behaviors. */
 export const newEvent: Behaviour = behaviour({
   ...shared,
   validate: (object, old) => [...namespaceCauses(object), ...(old === undefined ? strictCauses(object) : [])],
@@ -69,8 +70,8 @@ export const newEvent: Behaviour = behaviour({
 });
 
 /**
- * An event lives where its object lives; those of cluster-wide objects in `default`. Events of the newer form, known by their eventTime,
- * may be elsewhere, and those of cluster-wide objects in `kube-system`.
+ * An Event must be in the namespace of its object; for a cluster-scoped object in `default`. Events of the newer form,
+ * which have an eventTime, may be elsewhere, and those of cluster-scoped objects in `kube-system`.
  */
 function namespaceCauses(object: KubeObject): Causes {
   const about = textAt('involvedObject', 'namespace')(object);

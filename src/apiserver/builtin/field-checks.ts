@@ -1,5 +1,5 @@
-// The checks that many built-in kinds share, each in the words of Kubernetes. A check takes the path of a field and its value and
-// returns what is wrong; an empty list means fine.
+// Checks that many built-in kinds share, with the messages of Kubernetes. A check takes the path of a field and its
+// value and returns the errors; an empty list means valid.
 import type { FieldCause } from '../../api/kind.ts';
 import type { Labels } from '../../api/object.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
@@ -18,7 +18,7 @@ export type Causes = readonly FieldCause[];
 
 const NONE: Causes = Object.freeze([]);
 
-/** One cause per complaint about the same value. */
+/** One cause per error of the same value. */
 export const complaints = (field: string, value: unknown, texts: readonly string[]): Causes =>
   texts.length === 0 ? NONE : texts.map((text) => invalidValue(field, value, text));
 
@@ -31,7 +31,7 @@ export const dnsSubdomain = (field: string, value: string): Causes =>
 export const oneOf = (field: string, value: string | undefined, supported: readonly string[]): Causes =>
   value !== undefined && supported.includes(value) ? NONE : [notSupported(field, value ?? '', supported)];
 
-/** Present and one of the supported values. */
+/** Set, and one of the supported values. */
 export const requiredOneOf = (field: string, value: string | undefined, supported: readonly string[]): Causes =>
   value === undefined || value === '' ? [required(field)] : oneOf(field, value, supported);
 
@@ -43,7 +43,7 @@ export const portNumber = (field: string, value: number): Causes =>
     ? NONE
     : [invalidValue(field, value, 'must be between 1 and 65535, inclusive')];
 
-/** What is wrong with the name of a port: at most 15 of a-z, 0-9 and single hyphens, at least one letter. */
+/** Errors in the name of a port: at most 15 of a-z, 0-9 and single hyphens, at least one letter. */
 export function portNameErrors(name: string): readonly string[] {
   const errors: string[] = [];
   if (name.length > 15) errors.push('must be no more than 15 characters');
@@ -119,11 +119,11 @@ export function selectorCauses(field: string, selector: SelectorDraft | undefine
   return causes;
 }
 
-/** A map of labels as a server shows it: in order. */
+/** A map of labels as a server prints it: sorted. */
 export const shownLabels = (map: Labels | undefined): Labels | null =>
   map === undefined ? null : Object.fromEntries(Object.entries(map).toSorted(([a], [b]) => byText(a, b)));
 
-/** A selector as a server shows it. */
+/** A selector as a server prints it. */
 export const shownSelector = ({ matchLabels, matchExpressions }: SelectorDraft): object => ({
   ...(matchLabels && Object.keys(matchLabels).length > 0 ? { matchLabels: shownLabels(matchLabels) } : {}),
   ...(matchExpressions && matchExpressions.length > 0
@@ -141,7 +141,7 @@ const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1
 
 export const isIpv4 = (text: string): boolean => IPV4.test(text);
 
-/** IPv6 by its groups; an embedded IPv4 tail counts as two. */
+/** Counts the groups of an IPv6 address; an embedded IPv4 tail counts as two. */
 export function isIpv6(text: string): boolean {
   if (text.length > 45 || !/^[0-9a-fA-F:.]+$/.test(text)) return false;
   const halves = text.split('::');

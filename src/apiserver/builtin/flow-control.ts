@@ -1,4 +1,4 @@
-// Flow schemas and priority levels: stored with their defaults. They steer nothing here.
+// Flow schemas and priority levels: stored with their defaults. They have no effect here.
 import { required } from '../../api/status.ts';
 import type { Behaviour } from '../registry.ts';
 import { KEEPS_METADATA } from '../status-keeps.ts';

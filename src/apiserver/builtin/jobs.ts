@@ -1,5 +1,5 @@
-// Jobs and CronJobs. A Job gets its selector and its pods' labels from the server, made of its own uid, so that two Jobs never claim
-// each other's pods.
+// Jobs and CronJobs. The server generates a Job's selector and the labels of its Pods from its uid, so that two Jobs
+// never select each other's Pods.
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { invalidValue, notSupported, required } from '../../api/status.ts';
@@ -27,7 +27,7 @@ const NAME_LABEL = 'batch.kubernetes.io/job-name';
 const OLD_UID_LABEL = 'controller-uid';
 const OLD_NAME_LABEL = 'job-name';
 const NO_LIMIT = 2 ** 31 - 1;
-// The controller adds eleven characters to make a Job's name, which may have 63.
+// The controller appends eleven characters to create a Job's name, which is limited to 63.
 const LONGEST_CRON_NAME = 52;
 
 export const job: Behaviour = behaviour({
@@ -76,7 +76,7 @@ function generateSelector(draft: Draft): void {
   const template: PodTemplate = spec.template ?? {};
   const { uid = '', name = '' } = draft.metadata;
   const labels: Record<string, string> = { ...template.metadata?.labels };
-  // A person's own value is not overwritten: validation then says that the label is not the generated one.
+  // A value set by the user is not overwritten: validation then reports that the label is not the generated one.
   for (const [label, value] of [
     [OLD_UID_LABEL, uid],
     [UID_LABEL, uid],
@@ -91,7 +91,7 @@ function generateSelector(draft: Draft): void {
     ...spec.selector,
     matchLabels: { ...spec.selector?.matchLabels, [UID_LABEL]: spec.selector?.matchLabels?.[UID_LABEL] ?? uid },
   };
-  // The Job carries what its pods carry, if the labels were taken from there.
+  // The Job gets the labels of its Pods if its own labels were derived from them.
   const own = draft.metadata.labels;
   if (own === undefined || isSubset(own, labels)) draft.metadata.labels = { ...labels };
 }
@@ -150,7 +150,7 @@ function domainPath(field: string, value: string): Causes {
 
 function restartCauses(field: string, template: PodTemplate | undefined): Causes {
   const policy = template?.spec?.restartPolicy ?? '';
-  // "Always" is what an absent value became, so that is how it is reported.
+  // An absent value has been defaulted to "Always", so it is reported as missing.
   if (policy === '' || policy === 'Always') return [required(field, 'valid values: "OnFailure", "Never"')];
   return policy === 'OnFailure' || policy === 'Never' ? [] : [notSupported(field, policy, ['OnFailure', 'Never'])];
 }
@@ -190,7 +190,7 @@ function generatedSelectorCauses({ metadata }: KubeObject, spec: JobSpec): Cause
   return causes;
 }
 
-/** The pods of an indexed Job are named by it, the last one has the longest name. */
+/** The Pods of an indexed Job are named after it; the last one has the longest name. */
 function podNameCauses(name: string, { completionMode, completions = 0 }: JobSpec): Causes {
   if (completionMode !== 'Indexed' || completions <= 0) return [];
   const longest = `${name}-${completions - 1}`;
@@ -205,7 +205,7 @@ function jobUpdateCauses(spec: JobSpec, old: JobSpec): Causes {
     if (deepEqual(spec[field], old[field])) return;
     causes.push(invalidValue(`spec.${field}`, spec[field] ?? null, 'field is immutable'));
   };
-  // An indexed Job may be resized, if parallelism follows.
+  // An indexed Job may be resized together with its parallelism.
   const isResized =
     spec.completionMode === 'Indexed' && spec.completions !== undefined && spec.parallelism === spec.completions;
   if (!isResized) fixed('completions');
@@ -244,7 +244,7 @@ export const cronJob: Behaviour = behaviour({
     spec.jobTemplate ??= {};
     spec.jobTemplate.metadata ??= {};
     spec.jobTemplate.spec ??= {};
-    // Only the template's pods are defaulted; the Jobs made from it get theirs when they are created.
+    // Only the Pods of the template are defaulted; its Jobs are defaulted when they are created.
     spec.jobTemplate.spec.template ??= {};
     defaultTemplate(spec.jobTemplate.spec.template);
   },

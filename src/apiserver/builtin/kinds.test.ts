@@ -1,4 +1,4 @@
-// Traits of the built-in kinds, as read off a real server, and small decisions that need no server.
+// Traits of the built-in kinds as on a real server, and small decisions that need no server.
 import { describe, expect, test } from 'vitest';
 import { builtinKinds } from '../../api/builtin/kinds.ts';
 import type { KubeObject } from '../../api/object.ts';

@@ -1,4 +1,4 @@
-// Leases: written often, by PUT of what was read.
+// Leases: written often, with PUT of the object that was read.
 import { invalidValue } from '../../api/status.ts';
 import type { Behaviour } from '../registry.ts';
 import { behaviour } from './behaviour.ts';

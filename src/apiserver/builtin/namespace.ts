@@ -1,11 +1,11 @@
-// Namespaces: named by a label, held by a finalizer in their spec until their content is gone.
+// Namespaces: labeled with their name, and kept by a finalizer in their spec until their content is deleted.
 import type { KubeObject } from '../../api/object.ts';
 import { forbidden } from '../../api/status.ts';
 import type { Behaviour } from '../registry.ts';
 import { specFinalizerCauses } from '../verbs/metadata.ts';
 import { behaviour, labelName, specOf, textAt } from './behaviour.ts';
 
-/** What every cluster needs to work; kube-node-lease would come back by itself. */
+/** Namespaces that every cluster needs; kube-node-lease would be created again automatically. */
 const IMMORTAL: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 const FINALIZER = 'kubernetes';
@@ -30,7 +30,7 @@ export const namespace: Behaviour = behaviour({
       draft.status = { phase: 'Active' };
       return;
     }
-    // Finalizers change through /finalize only.
+    // Only /finalize changes the finalizers.
     draft.spec = finalizersOf(old).length > 0 ? { finalizers: finalizersOf(old) } : {};
   },
   validate: (object, old) => (old === undefined ? specFinalizerCauses('spec.finalizers', finalizersOf(object)) : []),

@@ -38,7 +38,7 @@ export const ingress: Behaviour = behaviour({
   },
 });
 
-/** The newest class that calls itself the default; of two equally new ones the first by name. */
+/** The newest class that is marked as default; of equally new ones the first by name. */
 function defaultIngressClass({ cluster }: WriteContext): string | undefined {
   let chosen: { name: string; since: string } | undefined;
   for (const stored of cluster.store.range(prefixOf('networking.k8s.io', 'ingressclasses')).items) {
@@ -82,7 +82,7 @@ function pathCauses(
   field: string,
   { path = '', pathType, backend = {} }: { path?: string; pathType?: string; backend?: Backend },
 ): Causes {
-  // Without a type the rest has no meaning, so a server stops here.
+  // The path cannot be validated without a type, so a server stops here.
   if (!pathType) return [required(`${field}.pathType`, 'pathType must be specified')];
   const causes: FieldCause[] = [...oneOf(`${field}.pathType`, pathType, ['Exact', 'ImplementationSpecific', 'Prefix'])];
   const isPlain = pathType === 'Exact' || pathType === 'Prefix';
@@ -102,7 +102,7 @@ function backendCauses(field: string, { service, resource }: Backend): Causes {
     return [invalidValue(field, '', 'cannot set both resource and service backends')];
   }
   if (resource !== undefined) return [];
-  if (service === undefined) return [required(field, 'cannot specify an empty backend')]; // neither of them
+  if (service === undefined) return [required(field, 'cannot specify an empty backend')]; // neither backend is set
   const { name = '', port = {} } = service;
   const causes: FieldCause[] = [];
   if (name === '') causes.push(required(`${field}.service.name`));

@@ -1,4 +1,4 @@
-// Nodes: allocatable is the capacity unless the object says otherwise, and nothing is scheduled before the node is ready.
+// Nodes: allocatable defaults to the capacity, and nothing is scheduled before the node is ready.
 import type { FieldCause } from '../../api/kind.ts';
 import { duplicate, forbiddenField, invalidValue } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';

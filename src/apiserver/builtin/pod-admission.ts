@@ -1,5 +1,5 @@
-// What a real server's admission does to a new Pod: its ServiceAccount and token volume, its priority, tolerations for nodes that
-// fall silent. Throws 403 where a real server does.
+// The admission of a new Pod on a real server: ServiceAccount and token volume, priority, tolerations for unreachable
+// nodes. Throws 403 where a real server does.
 import type { KubeObject } from '../../api/object.ts';
 import { forbidden } from '../../api/status.ts';
 import { generatedSuffix } from '../../base/names.ts';
@@ -9,7 +9,7 @@ import type { Container, PodSpec, Toleration } from './drafts.ts';
 
 const PODS = { group: '', plural: 'pods' };
 const TOKEN_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
-// An hour and seven seconds: how a server marks the tokens that it asked for itself.
+// An hour and seven seconds: marks the tokens that the server itself requested.
 const TOKEN_SECONDS = 3607;
 const PATIENCE_SECONDS = 300;
 
@@ -47,7 +47,7 @@ function giveServiceAccount(draft: Draft, spec: PodSpec, context: WriteContext):
   }
 }
 
-/** Adds the volume with token, CA and namespace to all containers that have nothing mounted there. */
+/** Mounts the volume with token, CA and namespace into all containers that have nothing mounted at that path. */
 function mountToken(spec: PodSpec, context: WriteContext): void {
   const isFree = (container: Container) => !container.volumeMounts?.some((mount) => mount.mountPath === TOKEN_PATH);
   const existing = spec.volumes?.find((volume) => volume.name?.startsWith('kube-api-access-'))?.name;
@@ -97,7 +97,7 @@ function namedClass(spec: PodSpec, name: string, context: WriteContext): Priorit
   return found as PriorityClass;
 }
 
-/** The lowest of the classes that call themselves the default, as there should be one at most. */
+/** The default class with the lowest value; there should be at most one default. */
 function defaultClass(context: WriteContext): PriorityClass | undefined {
   let chosen: PriorityClass | undefined;
   for (const stored of context.cluster.store.range(prefixOf('scheduling.k8s.io', 'priorityclasses')).items) {
@@ -107,7 +107,7 @@ function defaultClass(context: WriteContext): PriorityClass | undefined {
   return chosen;
 }
 
-/** Unless the Pod says otherwise, it stays five minutes on a node that is not ready or not reachable. */
+/** By default a Pod stays five minutes on a node that is not ready or unreachable. */
 export function tolerateSilentNodes(spec: PodSpec): void {
   for (const key of ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']) {
     const isTold = (each: Toleration) =>

@@ -1,5 +1,5 @@
-// Validation of pod specs in the words and the order of a real server: what a person writes wrong every day. Left to other layers
-// or not checked: security contexts, pod affinity terms, devices, and sources of volumes that cannot be mounted here.
+// Validation of Pod specs, with the messages and in the order of a real server: the errors that users make every day.
+// Not checked here: security contexts, Pod affinity terms, devices, and volume sources that cannot be mounted here.
 import type { FieldCause } from '../../api/kind.ts';
 import { duplicate, forbiddenField, invalidValue, required } from '../../api/status.ts';
 import { labelValueErrors, qualifiedNameErrors } from '../../base/names.ts';
@@ -22,7 +22,7 @@ import {
 const MAX_INT32 = 2 ** 31 - 1;
 export const TAINT_EFFECTS: readonly string[] = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-/** `moreVolumes`: names that mounts may use besides the template's own volumes. */
+/** `moreVolumes`: names that mounts may use in addition to the template's own volumes. */
 export function podTemplateCauses(
   field: string,
   template: PodTemplate | undefined,
@@ -77,7 +77,7 @@ export function podSpecCauses(field: string, spec: PodSpec, moreVolumes: readonl
   return causes;
 }
 
-/** What holds a pod back, by name. */
+/** Scheduling gates and readiness gates, by name. */
 function gateCauses(field: string, spec: PodSpec): Causes {
   const seen = new Set<string>();
   const scheduling = (spec.schedulingGates ?? []).flatMap(({ name = '' }, index) => {
@@ -95,7 +95,7 @@ function gateCauses(field: string, spec: PodSpec): Causes {
   return [...scheduling, ...readiness];
 }
 
-/** Where and how it runs. */
+/** Validates where and how the Pod runs. */
 function placeCauses(field: string, spec: PodSpec): Causes {
   const { dnsPolicy, dnsConfig, hostAliases = [], os, runtimeClassName } = spec;
   return [
@@ -120,7 +120,7 @@ function placeCauses(field: string, spec: PodSpec): Causes {
   ];
 }
 
-// In the order in which a server counts them; the first one found is the volume's type.
+// In the order of a real server; the first one set is the volume's type.
 const SOURCES = [
   ...['emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore', 'secret', 'nfs', 'iscsi'],
   ...['glusterfs', 'flocker', 'persistentVolumeClaim', 'rbd', 'cinder', 'cephfs', 'quobyte', 'downwardAPI', 'fc'],
@@ -128,10 +128,10 @@ const SOURCES = [
   ...['storageos', 'projected', 'scaleIO', 'csi', 'ephemeral', 'image'],
 ];
 
-/** As a real server spells it there. */
+/** A real server has this typo. */
 const SPELT: Readonly<Record<string, string>> = { downwardAPI: 'downwarAPI' };
 
-/** One volume; a name that mounts may use is added to `names`. */
+/** One volume; adds its name to `names` if mounts may use it. */
 function volumeCauses(field: string, volume: Volume, names: Set<string>): Causes {
   const causes: FieldCause[] = [];
   const given = SOURCES.filter((source) => volume[source] !== undefined && volume[source] !== null);

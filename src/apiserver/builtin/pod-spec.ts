@@ -1,5 +1,5 @@
-// What a real server fills into every pod template, whatever owns it. Idempotent; defaults that the schema states (a port's protocol)
-// and zero values (`resources: {}`) are not repeated here.
+// The defaults that a real server sets in every Pod template, whatever owns it. Idempotent; defaults of the schema (a
+// port's protocol) and zero values (`resources: {}`) are not repeated here.
 import type { Container, DownwardItems, EnvVar, FieldRef, Handler, PodSpec, Probe, Volume } from './drafts.ts';
 
 const FILE_MODE = 0o644;
@@ -12,7 +12,7 @@ export function defaultPodSpec(spec: PodSpec): void {
   spec.securityContext ??= {};
   spec.terminationGracePeriodSeconds ??= GRACE_SECONDS;
   spec.schedulerName ||= 'default-scheduler';
-  // Two spellings of one field: the older follows the newer and stands in for it.
+  // The deprecated field has the value of the newer one, and is its default.
   const account = spec.serviceAccountName || spec.serviceAccount;
   if (account) {
     spec.serviceAccountName = account;
@@ -24,7 +24,7 @@ export function defaultPodSpec(spec: PodSpec): void {
   for (const volume of spec.volumes ?? []) defaultVolume(volume);
 }
 
-/** Restarts of single containers are a feature that is off: what speaks of them is dropped. */
+/** Restarts of single containers are behind a feature gate that is off, so these fields are dropped. */
 export function dropFromPodSpec({ initContainers, containers, ephemeralContainers }: PodSpec): void {
   const inits = initContainers ?? [];
   const mains = containers ?? [];
@@ -47,7 +47,7 @@ function defaultContainer(container: Container): void {
 
 const HAS_UPPER_CASE = /[A-Z]/;
 
-/** `Always` for images that mean "latest", said or unsaid. What is no image name at all means nothing. */
+/** `Always` for images with the tag "latest" or without a tag. An invalid image name has no meaning. */
 export function pullPolicyOf(image: string): 'Always' | 'IfNotPresent' {
   const at = image.indexOf('@');
   const name = at < 0 ? image : image.slice(0, at);
@@ -113,7 +113,7 @@ export function defaultVolume(volume: Volume): void {
   }
 }
 
-/** Whether anything besides the name says where a volume comes from. */
+/** Whether the volume has any field besides its name. */
 export function hasSource(volume: Volume): boolean {
   for (const field in volume)
     if (field !== 'name' && volume[field] !== undefined && volume[field] !== null) return true;

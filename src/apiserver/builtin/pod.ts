@@ -1,4 +1,4 @@
-// Pods: what is filled in beyond their spec's defaults, what may change later, and how long their deletion waits.
+// Pods: fields set beyond the defaults of their spec, which fields are mutable, and how long their deletion waits.
 import type { FieldCause } from '../../api/kind.ts';
 import { forbiddenField, invalidValue } from '../../api/status.ts';
 import { kubeTime } from '../../base/clock.ts';
@@ -46,7 +46,7 @@ export const pod: Behaviour = behaviour({
   graceSeconds(object, asked) {
     const { nodeName, terminationGracePeriodSeconds } = (object.spec ?? {}) as PodSpec;
     const { phase } = (object.status ?? {}) as { phase?: string };
-    // No kubelet runs it, so there is nothing to stop.
+    // No kubelet runs the Pod, so there is nothing to stop.
     if (!nodeName || phase === 'Succeeded' || phase === 'Failed') return 0;
     const seconds = asked ?? terminationGracePeriodSeconds ?? 0;
     return seconds < 0 ? 1 : seconds;
@@ -72,7 +72,7 @@ const GATED = {
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 } as const;
 
-/** The decision of admission is kept unless the object says otherwise. */
+/** The result of admission stays unless the object sets another value. */
 function keepPriority(spec: PodSpec, old: PodSpec): void {
   if (old.priority !== undefined) spec.priority ??= old.priority;
   if (old.preemptionPolicy !== undefined) spec.preemptionPolicy ??= old.preemptionPolicy;
@@ -89,7 +89,7 @@ function defaultPod(draft: Draft): void {
   spec.enableServiceLinks ??= true;
 }
 
-/** A container that only has limits asks for as much as they allow. */
+/** Limits are the default of the requests. */
 function requestLimits({ resources }: Container): void {
   if (!resources?.limits) return;
   canonicalAmounts(resources.limits);
@@ -102,7 +102,7 @@ function requestLimits({ resources }: Container): void {
 
 const COMPUTE = ['cpu', 'memory'] as const;
 
-/** Guaranteed: every container has limits for both and requests exactly that. BestEffort: no container requests anything. */
+/** Guaranteed: every container has both limits, and requests equal to them. BestEffort: no container has requests. */
 export function qosClassOf(spec: PodSpec): 'Guaranteed' | 'Burstable' | 'BestEffort' {
   const requests = new Map<string, bigint>();
   const limits = new Map<string, bigint>();
@@ -176,7 +176,7 @@ function addedTolerations(spec: PodSpec, old: PodSpec): Causes {
     : [forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')];
 }
 
-/** The new spec with all that may change set back. What differs still may not. */
+/** The new spec with all mutable fields reset. Any remaining difference is forbidden. */
 function withoutChangeable(spec: PodSpec, old: PodSpec): PodSpec {
   const images = (list: 'containers' | 'initContainers') =>
     spec[list]?.map((container, index) => ({ ...container, image: old[list]?.[index]?.image }));

@@ -1,4 +1,4 @@
-// PriorityClasses: numbers that stay, below those of the system's own.
+// PriorityClasses: immutable values, below those of the system's own.
 import type { FieldCause } from '../../api/kind.ts';
 import { forbiddenField } from '../../api/status.ts';
 import type { Behaviour } from '../registry.ts';
@@ -6,7 +6,7 @@ import { behaviour } from './behaviour.ts';
 
 const HIGHEST = 1_000_000_000;
 
-/** What the system itself runs with. */
+/** The priority classes of the system. */
 export const SYSTEM_PRIORITIES: readonly {
   readonly name: string;
   readonly value: number;

@@ -1,4 +1,4 @@
-// ResourceQuotas and LimitRanges: stored, defaulted and checked. Nothing here enforces them on other objects.
+// ResourceQuotas and LimitRanges: stored, defaulted and validated. They are not enforced on other objects.
 import type { FieldCause } from '../../api/kind.ts';
 import { forbiddenField, invalidValue } from '../../api/status.ts';
 import { byText } from '../../base/compare.ts';
@@ -68,7 +68,7 @@ export const limitRange: Behaviour = behaviour({
   default(draft) {
     for (const limit of specOf<LimitRangeSpec>(draft).limits ?? []) {
       if (limit.type !== 'Container') continue;
-      // What is unsaid follows from what is said: the limit from the maximum, the request from the limit, else from the minimum.
+      // Missing values are derived: the limit from the maximum, the request from the limit, otherwise from the minimum.
       limit.default = { ...limit.max, ...limit.default };
       limit.defaultRequest = { ...limit.min, ...limit.default, ...limit.defaultRequest };
     }

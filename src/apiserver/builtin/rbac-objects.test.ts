@@ -33,7 +33,7 @@ const put = (object: Draft | KubeObject) => {
   const key = keyOf(RBAC_GROUP, PLURALS[object.kind]!, namespace, name);
   store.commit({ key, expect: store.get(key)?.revision ?? 'absent', value: structuredClone(object) as KubeObject });
 };
-/** Gives a user rules, in a namespace or everywhere. */
+/** Grants rules to a user, in a namespace or cluster-wide. */
 const give = (name: string, rules: readonly PolicyRule[], namespace = '') => {
   const id = `of-${name}-${namespace}`;
   put(draft(namespace ? 'Role' : 'ClusterRole', id, { rules }, namespace));

@@ -1,4 +1,4 @@
-// What makes Roles, ClusterRoles and their bindings special on the server: defaults, validation, and who may write them.
+// The special behavior of Roles, ClusterRoles and their bindings: defaults, validation, and who may write them.
 import type { FieldCause } from '../../api/kind.ts';
 import { invalidValue, notSupported, required } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -12,7 +12,7 @@ import { selectorCauses } from './field-checks.ts';
 
 type Special = Pick<Behaviour, 'default' | 'prepare' | 'validate'>;
 
-/** Drafts are decoded against their schema first, so what is present has these types. */
+/** Drafts are decoded against their schema first, so present fields have these types. */
 interface Subject {
   kind?: string;
   apiGroup?: string;
@@ -117,7 +117,7 @@ function subjectCauses(at: string, subject: Subject, isNamespaced: boolean): Cau
   return causes;
 }
 
-/** By plural; to be spread over the behaviour that all kinds share. `prepare` throws the 403 of a forbidden grant. */
+/** By plural; to be spread over the common behavior. `prepare` throws the 403 of a forbidden grant. */
 export const rbacBehaviours: Readonly<
   Record<'roles' | 'clusterroles' | 'rolebindings' | 'clusterrolebindings', Special>
 > = {

@@ -1,4 +1,4 @@
-// Roles and bindings as the registry wants them; what is special about them is in auth/.
+// Roles and bindings for the registry; their special behavior is in auth/.
 
 import type { Behaviour, Draft } from '../registry.ts';
 import { behaviour, pathName } from './behaviour.ts';
@@ -6,12 +6,12 @@ import { rbacBehaviours } from './rbac-objects.ts';
 
 const shared = { createOnUpdate: true, nameError: pathName } as const;
 
-// A rule without verbs is refused later; until then it has none rather than nothing.
+// Validation rejects a rule without verbs later; until then the list is empty.
 const verbsPresent = (draft: Draft): void => {
   for (const rule of (draft.rules ?? []) as { verbs?: string[] | null }[]) rule.verbs ??= [];
 };
 
-/** No rules are nothing, not an empty list. */
+/** An empty list of rules is stored as null. */
 const noEmptyRules = (draft: Draft): void => {
   if (Array.isArray(draft.rules) && draft.rules.length === 0) draft.rules = null;
 };

@@ -1,4 +1,4 @@
-// Names and amounts of resources: which names there are, and how limits and requests must fit together.
+// Names and amounts of resources: which names are valid, and how limits and requests relate.
 import type { FieldCause } from '../../api/kind.ts';
 import { forbiddenField, invalidValue, required } from '../../api/status.ts';
 import { byText } from '../../base/compare.ts';
@@ -35,7 +35,7 @@ const mayOvercommit = (name: string): boolean => isNative(name) && !isHugePages(
 const byName = (amounts: Quantities): readonly (readonly [string, string | number])[] =>
   Object.entries(amounts).sort(([a], [b]) => byText(a, b));
 
-/** The name itself: qualified, or one that Kubernetes knows. */
+/** The name must be qualified, or known to Kubernetes. */
 export function resourceNameCauses(field: string, name: string): Causes {
   const errors = complaints(field, name, qualifiedNameErrors(name));
   if (errors.length > 0) return errors;
@@ -56,10 +56,10 @@ function containerResourceNameCauses(field: string, name: string): Causes {
     : [...causes, invalidValue(field, name, "doesn't follow extended resource name standard")];
 }
 
-/** The amount: not negative, whole where things are counted. */
+/** The amount must not be negative, and an integer for countable resources. */
 export function amountCauses(field: string, name: string, amount: string | number): Causes {
   const quantity = parseQuantity(amount);
-  if (quantity === undefined) return []; // decoding has refused it
+  if (quantity === undefined) return []; // decoding has rejected it
   if (quantity.nano < 0n) {
     return [invalidValue(field, canonicalQuantity(amount), 'must be greater than or equal to 0')];
   }
@@ -109,7 +109,7 @@ function fitCauses(field: string, name: string, request: string | number, limit:
   return [];
 }
 
-/** Rewrites all amounts of a map as Kubernetes stores them. */
+/** Rewrites all amounts of a map in canonical form. */
 export function canonicalAmounts(amounts: Quantities | undefined): void {
   if (!amounts) return;
   for (const name of Object.keys(amounts)) {

@@ -1,4 +1,4 @@
-// Reviews are asked and answered, never stored.
+// Reviews are answered and never stored.
 import { reviewAnswers } from '../auth/reviews.ts';
 import type { Behaviour } from '../registry.ts';
 import { behaviour } from './behaviour.ts';

@@ -1,4 +1,4 @@
-// ControllerRevisions and PodTemplates: what controllers keep to go back to.
+// ControllerRevisions and PodTemplates: the history that controllers keep for rollbacks.
 import { forbiddenField, required } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Behaviour } from '../registry.ts';

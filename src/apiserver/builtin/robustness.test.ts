@@ -1,5 +1,5 @@
-// Whatever a client may send for a built-in kind: it is stored or refused with a Status, never an accident; and what is stored is
-// stable, so that writing back what was read changes nothing.
+// Whatever a client sends for a built-in kind is stored or rejected with a Status, and never causes an internal error.
+// Stored objects are stable: writing them back changes nothing.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonFields, type TypeFact } from '../../api/builtin/facts.ts';
@@ -35,7 +35,7 @@ const QUANTITIES = ['1', '0.5', '100m', 3, '1Gi', '-1', '1e3', '0'];
 
 const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random.next() * from.length)] as T;
 
-/** A value that a client of the type could send: more often something than nothing, not always what makes sense. */
+/** A value that a client of the type could send: mostly set, and not always valid. */
 function anyValue(type: TypeFact, random: Random, depth: number): unknown {
   if (random.next() < 0.04) return null;
   switch (type.form) {

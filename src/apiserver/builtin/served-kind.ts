@@ -1,5 +1,5 @@
-// One built-in kind as the server serves it. Schemas and what is compiled from them are made when first asked for: a cluster that
-// never sees an Ingress pays nothing for Ingresses.
+// One built-in kind as it is served. Schemas and their compiled forms are created on first use: a cluster without
+// Ingresses pays nothing for them.
 import { type BuiltinKind, typeNameOfKind } from '../../api/builtin/kinds.ts';
 import { builtinSchema, resolveBuiltin } from '../../api/builtin/types.ts';
 import { lazy } from '../../base/lazy.ts';
@@ -12,18 +12,18 @@ import { storeShaped } from './stored-shape.ts';
 
 export type TableFor = (group: string, kind: string) => TableShape;
 
-/** `convert` of versions whose fields differ from the stored one, by `group/version/kind`. */
+/** `convert` of versions whose fields differ from the storage version, by `group/version/kind`. */
 const CONVERSIONS: Readonly<Record<string, NonNullable<ServedVersion['convert']>>> = {
   'autoscaling/v1/HorizontalPodAutoscaler': autoscalerV1,
   'events.k8s.io/v1/Event': eventConversion,
 };
 
-/** The warning for a client that uses the version. */
+/** The warning for clients that use the version. */
 const DEPRECATIONS: Readonly<Record<string, string>> = {
   '/v1/Endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
 };
 
-/** Kinds that show what another kind stores. */
+/** Kinds whose objects are stored as another kind. */
 const KEPT_AS: Readonly<Record<string, Pick<BuiltinKind, 'group' | 'plural' | 'kind'> & { readonly version: string }>> =
   {
     'events.k8s.io/Event': { group: '', plural: 'events', kind: 'Event', version: 'v1' },
@@ -71,7 +71,7 @@ function servedVersion(kind: BuiltinKind, version: string, tableFor: TableFor): 
   });
 }
 
-/** Every write of a built-in kind ends in the shape that a typed server would store. */
+/** Every write of a built-in kind is stored in the shape of a typed server. */
 const shaped = (special: Behaviour, typeName: string, stored: ServedVersion): Behaviour => {
   const fill = (draft: Draft): void => {
     stored.structure.default(draft);

@@ -1,8 +1,9 @@
-// Cluster IPs and node ports: which are taken, and the next free one for a Service. The same Services get the same addresses on
-// every run: the first candidate comes from the Service's name, the rest from counting on.
+// Cluster IPs and node ports: which are allocated, and the next free one for a Service. Equal Services get equal
+// addresses in every run: a hash of the Service's name is the first candidate, and the following ones are tried in
+// order.
 //
-// What is taken is derived from the store: an index of claims, brought up to date before each use and checked against the newest
-// state on every collision. So a claim that was never written, or whose Service is gone, costs nothing.
+// Allocations are derived from the store: an index of claims, updated before each use and compared with the newest
+// state on every collision. So a claim that was never written, or whose Service was deleted, costs nothing.
 import { keyOf, prefixOf, type Store } from '../store/store.ts';
 import type { ServiceSpec } from './drafts.ts';
 
@@ -10,7 +11,7 @@ export const CLUSTER_RANGE = '10.96.0.0/12';
 export const NODE_PORTS = { first: 30000, last: 32767 } as const;
 const NETWORK = (10 << 24) | (96 << 16);
 const SIZE = 2 ** 20;
-// The lowest addresses are kept for those who ask for a certain one, as `kubernetes` and DNS do.
+// The lowest addresses are reserved for Services that request a specific one, such as `kubernetes` and DNS.
 const FIRST_DYNAMIC = 257;
 const FIRST_DYNAMIC_PORT = NODE_PORTS.first + 86;
 
@@ -18,7 +19,7 @@ const SERVICES = prefixOf('', 'services');
 
 interface Claims {
   revision: number;
-  /** Address or port (as text) to the key of the Service that had it when last seen. */
+  /** Address or port (as text) to the key of the Service that last had it. */
   readonly holders: Map<string, string>;
 }
 
@@ -71,7 +72,7 @@ function isTaken(place: Place, claims: Claims, claim: string): boolean {
   return claimsIn(spec).includes(claim);
 }
 
-/** Notes a wish for one Service, so that others see it before it is visible. False: another Service has it already. */
+/** Records the claim of one Service, so that others see it before it is visible. False: another Service has it. */
 function take(place: Place, claim: string): boolean {
   const claims = claimsOf(place.store);
   if (isTaken(place, claims, claim)) return false;
@@ -79,7 +80,7 @@ function take(place: Place, claim: string): boolean {
   return true;
 }
 
-/** False when another Service has the address. */
+/** False if another Service has the address. */
 export const takeIp = (place: Place, ip: string): boolean => take(place, ip);
 
 export const takePort = (place: Place, port: number, protocol: string): boolean =>
@@ -90,7 +91,7 @@ const textOf = (offset: number): string => {
   return [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.');
 };
 
-/** The place of an address in the range; undefined = outside, or one of its two ends. */
+/** The offset of an address in the range; undefined = outside, or the first or last address. */
 export function offsetOf(ip: string): number | undefined {
   const parts = ip.split('.');
   if (parts.length !== 4) return undefined;
@@ -99,7 +100,7 @@ export function offsetOf(ip: string): number | undefined {
   return offset > 0 && offset < SIZE - 1 ? offset : undefined;
 }
 
-/** A free address for a Service, or undefined when the range is used up. */
+/** A free address for a Service, or undefined if the range is exhausted. */
 export function freeIp(place: Place): string | undefined {
   const claims = claimsOf(place.store);
   const candidates = SIZE - 1 - FIRST_DYNAMIC;
@@ -113,7 +114,10 @@ export function freeIp(place: Place): string | undefined {
   return undefined;
 }
 
-/** A free node port for these protocols at once; `label` tells the ports of one Service apart, `own` are those it has already. */
+/**
+ * A node port that is free for all of these protocols; `label` distinguishes the ports of one Service, `own` are those
+ * it already has.
+ */
 export function freeNodePort(
   place: Place,
   { label, protocols, own }: { label: string; protocols: readonly string[]; own: ReadonlySet<number> },
@@ -132,7 +136,7 @@ export function freeNodePort(
   return undefined;
 }
 
-// FNV-1a: spreads names over the range.
+// FNV-1a: distributes names over the range.
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

@@ -1,4 +1,4 @@
-// What a real server refuses of a Service, in its words and order.
+// Validation of a Service, with the messages and in the order of a real server.
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { duplicate, forbiddenField, invalidValue, required } from '../../api/status.ts';
@@ -124,7 +124,7 @@ function portCauses({ ports = [] }: ServiceSpec): Causes {
   });
 }
 
-/** Whether addresses and families fit each other and this cluster. Where they do not, a server looks no further. */
+/** Whether addresses and families match each other and this cluster. If not, a server stops here. */
 export function addressCauses(spec: ServiceSpec): Causes {
   const { clusterIP = '', clusterIPs = [], ipFamilies = [], ipFamilyPolicy } = spec;
   if (spec.type === 'ExternalName') return [];
@@ -218,7 +218,7 @@ function trafficCauses(spec: ServiceSpec): Causes {
   return causes;
 }
 
-/** Addresses and ports that were requested by number. */
+/** Addresses and ports that the client chose. */
 export function allotmentCauses(
   spec: ServiceSpec,
   place: Place,
@@ -240,7 +240,7 @@ export function allotmentCauses(
     if (!nodePort) return;
     const at = `spec.ports[${index}].nodePort`;
     const range = `${NODE_PORTS.first}-${NODE_PORTS.last}`;
-    // A dry run does not read the range.
+    // A dry run does not check the range.
     if (dryRun && !inRange(nodePort)) return;
     if (!inRange(nodePort)) {
       const why = `provided port is not in the valid range. The range of valid ports is ${range}`;

@@ -138,7 +138,7 @@ test('no two Services ever share an address or a port, in whatever order they co
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
       const { cluster, serve, drop } = await started();
-      // All at once: what one has taken is not yet visible when the next one looks.
+      // In parallel: the allocation of one is not visible yet when the next one is made.
       await Promise.allSettled(
         steps.map(({ name, type, isDrop }) =>
           isDrop

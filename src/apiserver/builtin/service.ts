@@ -1,4 +1,4 @@
-// Services: defaults, addresses and ports that the server allots and takes back, and what may not change.
+// Services: defaults, allocation and release of addresses and ports, and immutable fields.
 import { invalid } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Behaviour, Draft, WriteContext } from '../registry.ts';
@@ -21,12 +21,12 @@ export const service: Behaviour = behaviour({
     if (old === undefined) draft.status = { loadBalancer: {} };
     else carryOver(spec, (old.spec ?? {}) as ServiceSpec);
     syncClusterIps(spec, old?.spec as ServiceSpec | undefined);
-    // Addresses are allotted before anything is validated, so what is wrong with them is told alone.
+    // Addresses are allocated before other validation, so their errors are reported alone.
     refuse(draft, addressCauses(spec));
     defaultFamilies(spec);
     allot(draft, spec, context);
     const { namespace = '', name = '' } = draft.metadata;
-    // One that had an address may not change it, which validation tells.
+    // An existing address must not change; validation reports that.
     const isNew = old === undefined || !needsClusterIp((old.spec ?? {}) as ServiceSpec);
     const place = { store: context.cluster.store, namespace, name };
     refuse(draft, allotmentCauses(spec, place, { isNew, dryRun: context.dryRun }));
@@ -41,7 +41,7 @@ function refuse(draft: Draft, causes: Causes): void {
   if (causes.length > 0) throw invalid({ group: '', kind: 'Service' }, draft.metadata.name ?? '', causes);
 }
 
-/** Reachable from outside the cluster: then the policy for external traffic is required. */
+/** Reachable from outside the cluster, so externalTrafficPolicy is required. */
 export const isExternal = ({ type, externalIPs }: ServiceSpec): boolean =>
   type === 'LoadBalancer' || type === 'NodePort' || (type === 'ClusterIP' && (externalIPs ?? []).length > 0);
 
@@ -79,7 +79,10 @@ function defaultService(draft: Draft): void {
   }
 }
 
-/** An update that leaves out what was allotted keeps it; one that changes the type gives up what the new type has no use for. */
+/**
+ * An update that omits allocated values keeps them; one that changes the type drops those that the new type does not
+ * use.
+ */
 function carryOver(spec: ServiceSpec, old: ServiceSpec): void {
   if (needsClusterIp(old) && needsClusterIp(spec)) {
     if (!spec.clusterIP && old.clusterIP) spec.clusterIP = old.clusterIP;
@@ -117,13 +120,13 @@ function dropUnlessChanged(spec: ServiceSpec, old: ServiceSpec, field: keyof Ser
   if (!isOfUse && spec[field] !== undefined && deepEqual(spec[field], old[field])) delete spec[field];
 }
 
-/** `clusterIP` is the first of `clusterIPs`; older clients know only the one. */
+/** `clusterIP` is the first of `clusterIPs`; older clients know only `clusterIP`. */
 function syncClusterIps(spec: ServiceSpec, old: ServiceSpec | undefined): void {
   if (old === undefined) {
     if (spec.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
     return;
   }
-  // The older field was changed alone: the newer one follows.
+  // Only the older field was changed, so the newer one follows.
   if (spec.clusterIP !== old.clusterIP && deepEqual(spec.clusterIPs, old.clusterIPs)) {
     if (spec.clusterIP) spec.clusterIPs = [spec.clusterIP];
     else delete spec.clusterIPs;
@@ -135,7 +138,7 @@ function defaultFamilies(spec: ServiceSpec): void {
   const isOpen = isHeadless(spec) && Object.keys(spec.selector ?? {}).length === 0;
   spec.ipFamilyPolicy ||= isOpen ? 'RequireDualStack' : 'SingleStack';
   if (spec.ipFamilies?.length) return;
-  // Endpoints of a headless Service without selector are made by hand, so they may be of both families.
+  // Endpoints of a headless Service without selector are created by the user, so they may have both families.
   spec.ipFamilies = isOpen && spec.ipFamilyPolicy !== 'SingleStack' ? ['IPv4', 'IPv6'] : ['IPv4'];
 }
 
@@ -158,7 +161,7 @@ function allot(draft: Draft, spec: ServiceSpec, { cluster }: WriteContext): void
   if (needsNodePorts(spec)) {
     for (const port of spec.ports ?? []) {
       if (port.nodePort) continue;
-      // The same port over several protocols shares its node port.
+      // The same port with several protocols shares one node port.
       const twins = (spec.ports ?? []).filter((each) => each.port === port.port && !each.nodePort);
       const shared = take(
         String(port.port),

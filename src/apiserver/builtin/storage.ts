@@ -1,4 +1,4 @@
-// Volumes, claims, storage classes and what drivers say about themselves.
+// Volumes, claims, storage classes and CSI drivers.
 import type { FieldCause } from '../../api/kind.ts';
 import { forbiddenField, notSupported, required } from '../../api/status.ts';
 import { kubeTime } from '../../base/clock.ts';
@@ -12,7 +12,7 @@ import { accessModeCauses, claimSpecCauses } from './claim-spec.ts';
 import type { ClaimSpec, Quantities } from './drafts.ts';
 import { complaints, oneOf } from './field-checks.ts';
 
-/** Allocated until no Service uses it; housekeeping releases it. */
+/** A finalizer keeps them while they are in use; housekeeping removes it. */
 export const CLAIM_PROTECTION = 'kubernetes.io/pvc-protection';
 export const VOLUME_PROTECTION = 'kubernetes.io/pv-protection';
 export const CLASS_PROTECTION = 'kubernetes.io/vac-protection';
@@ -33,7 +33,7 @@ interface VolumeSpec {
   [source: string]: unknown;
 }
 
-/** Fields of a volume's spec that do not say where its data is. */
+/** Fields of a volume's spec that are not a volume source. */
 const NO_SOURCE: ReadonlySet<string> = new Set([
   ...['capacity', 'accessModes', 'claimRef', 'persistentVolumeReclaimPolicy', 'storageClassName', 'mountOptions'],
   ...['volumeMode', 'nodeAffinity', 'volumeAttributesClassName'],
@@ -112,7 +112,7 @@ export const persistentVolumeClaim: Behaviour = behaviour({
     if (old === undefined) return causes;
     const fixed = ({ resources: _, volumeName, storageClassName, ...rest }: ClaimSpec) => ({
       ...rest,
-      // Both may be filled in once.
+      // Both may be set once.
       volumeName: ((old.spec ?? {}) as ClaimSpec).volumeName ? volumeName : undefined,
       storageClassName: ((old.spec ?? {}) as ClaimSpec).storageClassName === undefined ? undefined : storageClassName,
     });

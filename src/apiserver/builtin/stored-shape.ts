@@ -1,6 +1,6 @@
-// The form in which a real server stores the values of built-in kinds: what a typed program would print (see api/builtin/typed-shape),
-// quantities in canonical form, moments in UTC. Objects that say the same thing are then equal, which is what makes drift
-// detection and "nothing changed" possible.
+// The form in which a real server stores the values of built-in kinds: the output of a typed program (see
+// api/builtin/typed-shape), quantities in canonical form, times in UTC. Equal objects then have equal JSON, which drift
+// detection and "nothing changed" depend on.
 import { jsonFields, type TypeFact } from '../../api/builtin/facts.ts';
 import { shapeTyped } from '../../api/builtin/typed-shape.ts';
 import { kubeMicroTime, kubeTime } from '../../base/clock.ts';
@@ -11,20 +11,23 @@ import type { Draft } from '../registry.ts';
 
 type Rewrite = (value: unknown) => unknown;
 
-/** Gives a draft its stored shape. `fill` runs in between: an empty value counts as absent, so it must be gone by then. */
+/**
+ * Converts a draft to its stored shape. `fill` runs in between: an empty value counts as absent, so it must be removed
+ * before.
+ */
 export function storeShaped(typeName: string, draft: Draft, fill: (draft: Draft) => void): void {
   shapeTyped(typeName, draft as Record<string, unknown>);
   fill(draft);
   shapeTyped(typeName, draft as Record<string, unknown>);
   for (const [field, rewrite] of rewritesOf(typeName)) {
-    // The server writes metadata itself.
+    // The server sets metadata itself.
     if (field === 'metadata') continue;
     const value = (draft as Record<string, unknown>)[field];
     if (value !== undefined && value !== null) (draft as Record<string, unknown>)[field] = rewrite(value);
   }
 }
 
-/** The fields of a struct that hold, at any depth, values with more than one spelling. */
+/** The fields of a struct that contain, at any depth, values with several spellings. */
 const rewritesOf: (typeName: string) => ReadonlyMap<string, Rewrite> = lazyByText((typeName) => {
   const rewrites = new Map<string, Rewrite>();
   for (const field of jsonFields(typeName)) {
@@ -69,7 +72,7 @@ function rewriteOf(type: TypeFact): Rewrite | undefined {
   }
 }
 
-/** Whether a struct holds, at any depth, a quantity or a moment. */
+/** Whether a struct contains, at any depth, a quantity or a time. */
 const holdsSpellings: (typeName: string) => boolean = lazyByText((typeName) => holds(typeName, new Set()));
 
 function holds(typeName: string, seen: Set<string>): boolean {
@@ -93,7 +96,7 @@ function mapValues(value: unknown, each: Rewrite): unknown {
 const moment =
   (print: (epochMs: number) => string): Rewrite =>
   (value) => {
-    // Digits beyond milliseconds are kept as they came: nothing here needs them and a clock of ours never makes them.
+    // More than millisecond precision is kept unchanged: nothing here needs it, and our clock never produces it.
     if (typeof value !== 'string' || /\.\d{4,}Z$/.test(value)) return value;
     const epochMs = Date.parse(value);
     return Number.isNaN(epochMs) ? value : print(epochMs);

@@ -1,4 +1,5 @@
-// Deployments and their like: strategy, history and replicas filled in, a selector that is there, stays and fits its template.
+// Deployments and similar kinds: defaults for strategy, history and replicas; a selector that is required, immutable
+// and matches the template.
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
@@ -23,7 +24,7 @@ import {
 import { defaultPodSpec, dropFromPodSpec } from './pod-spec.ts';
 import { podTemplateCauses } from './pod-spec-validation.ts';
 
-/** A pod template with everything filled in. */
+/** Sets all defaults of a Pod template. */
 export function defaultTemplate(template: PodTemplate): void {
   template.metadata ??= {};
   template.spec ??= {};
@@ -303,13 +304,13 @@ export const daemonSet: Behaviour = behaviour({
       spec.updateStrategy.rollingUpdate.maxSurge ??= 0;
     }
     spec.revisionHistoryLimit ??= 10;
-    // Who leaves it out owns it all the same: the type has it as a number.
+    // A client that omits it still owns it: in the Go type it is a plain number.
     draft.metadata.annotations = { [TEMPLATE_GENERATION]: '0', ...draft.metadata.annotations };
   },
   prepare(draft, old, context) {
     startsWith(emptyDaemonStatus)(draft, old, context);
     if (context.subresource !== undefined) return;
-    // Controllers of old counted templates by this annotation; the server still does.
+    // Old controllers counted templates with this annotation; a real server still does.
     const before = Number(old?.metadata.annotations?.[TEMPLATE_GENERATION] ?? 0);
     const isChanged = !deepEqual(
       (old?.spec as WorkloadSpec | undefined)?.template,
@@ -364,7 +365,7 @@ function daemonStrategyCauses({ updateStrategy = {} }: WorkloadSpec): Causes {
   return causes;
 }
 
-// ---- what they share
+// ---- common
 
 export const isEmptySelector = ({ matchLabels = {}, matchExpressions = [] }: SelectorDraft): boolean =>
   Object.keys(matchLabels).length === 0 && matchExpressions.length === 0;
@@ -381,13 +382,13 @@ function selectorCausesOf(spec: WorkloadSpec, kind: string): Causes {
   return [...causes, invalidValue('spec.selector', shownSelector(selector), why)];
 }
 
-/** The template must be valid, run for ever and be selected by its own controller. */
+/** The template must be valid, restart always, and be selected by its own controller. */
 function templateCausesOf(
   { selector, template, volumeClaimTemplates }: WorkloadSpec,
   { forDaemons = false } = {},
 ): Causes {
   const causes: FieldCause[] = [];
-  // An invalid selector has no meaning, so a server stops here.
+  // An invalid selector cannot be matched, so a server stops here.
   const isInvalid = selector !== undefined && selectorCauses('', selector).length > 0;
   if (isInvalid && !forDaemons) return causes;
   const isSelected = selector && !isInvalid && !isEmptySelector(selector);
@@ -397,7 +398,7 @@ function templateCausesOf(
     causes.push(invalidValue('spec.template.metadata.labels', shownLabels(labels), why));
   }
   const claims = (volumeClaimTemplates ?? []).map((claim) => claim.metadata?.name ?? '');
-  // Each claim becomes a volume of the template, in front of its own.
+  // Each claim becomes a volume of the template, before its own volumes.
   claims.forEach((name, index) => {
     if (name !== '') return;
     const at = `spec.template.spec.volumes[${index}]`;

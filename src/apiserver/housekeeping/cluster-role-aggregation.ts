@@ -1,4 +1,4 @@
-// Keeps the rules of aggregated ClusterRoles equal to the union of what their selectors pick.
+// Keeps the rules of aggregated ClusterRoles equal to the union of the roles that their selectors match.
 import type { KubeObject } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
 import { aggregatedRules, isAggregated } from '../auth/aggregation.ts';
@@ -18,7 +18,7 @@ export function clusterRoleAggregation(cluster: Cluster): Loop {
       if (!key.startsWith(ROLES)) return;
       if (!deleted && isAggregated(stored.object())) aggregated.add(key);
       else aggregated.delete(key);
-      // Any role may be a part of any aggregate, also of one that is itself a part of another.
+      // Any role may be part of any aggregate, including one that is itself part of another.
       for (const each of aggregated) want(each);
     },
     async work(key) {
@@ -34,7 +34,8 @@ export function clusterRoleAggregation(cluster: Cluster): Loop {
   };
 }
 
-// The rules that every cluster begins with are the same frozen values in all clusters of a process: checked once, known ever after.
+// The rules of every new cluster are the same frozen values in all clusters of a process, so they are checked only
+// once.
 const right = new WeakMap<object, readonly unknown[]>();
 
 const inputOf = (role: KubeObject, roles: readonly KubeObject[]): readonly unknown[] => [
@@ -53,7 +54,7 @@ function rememberRight(role: KubeObject, roles: readonly KubeObject[]): void {
   if (typeof role.rules === 'object' && role.rules !== null) right.set(role.rules, inputOf(role, roles));
 }
 
-/** The order of rules means nothing, so a different order is no reason to write. */
+/** The order of rules has no meaning, so a different order is not written. */
 function isSameSet(rules: readonly unknown[], old: unknown): boolean {
   const before = Array.isArray(old) ? old : [];
   return rules.length === before.length && rules.every((rule) => before.some((each) => deepEqual(rule, each)));

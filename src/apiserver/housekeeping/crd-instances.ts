@@ -1,20 +1,22 @@
-// The instances of a definition that goes: those that nothing holds are deleted, the others marked, each looked at once and a slice at
-// a time, for there may be any number of them.
+// Removes the instances of a CRD that is being deleted: deletes those without finalizers and marks the others. Each is
+// handled once, in time slices, because there may be any number.
 import { kubeTime } from '../../base/clock.ts';
 import { inSlices } from '../../base/slices.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Store } from '../store/store.ts';
 
 export interface InstanceRemoval {
-  /** Looks at all instances under a prefix. Nothing new may come under it any more. Once begun, it is not begun again. */
+  /**
+   * Starts to remove all instances under a prefix. New ones must be rejected from then on. A second call has no effect.
+   */
   begin(prefix: string): void;
-  /** True when all were looked at and none is left. */
+  /** True if all instances were handled and none is left. */
   isOver(prefix: string): boolean;
-  /** Nothing is removed any more. */
+  /** Stops removing. */
   forget(prefix: string): void;
 }
 
-/** `onDone` hears of a removal that took more than one slice when its last one is over; `onError`, when it failed. */
+/** `onDone` is called after a removal that took several time slices; `onError`, if it failed. */
 export function instanceRemoval(
   { store, clock }: Pick<Cluster, 'store' | 'clock'>,
   { onDone, onError }: { onDone(): void; onError(error: unknown): void },
@@ -30,7 +32,7 @@ export function instanceRemoval(
         removal.isDone = true;
       };
       const fail = (error: unknown) => {
-        begun.delete(prefix); // to be tried again
+        begun.delete(prefix); // retried later
         onError(error);
       };
       try {
@@ -67,7 +69,7 @@ function removeInstance(store: Store, key: string, time: string): void {
   }
 }
 
-/** Whether the write is durable is reported to the client that waits for it; no client waits for ours. */
+/** No client waits for the durability of our own writes. */
 function write(store: Store, what: Parameters<Store['commit']>[0]): void {
   store.commit(what).durable.catch(() => {});
 }

@@ -254,7 +254,7 @@ describe('a definition that is deleted', () => {
     const get = store.get.bind(store);
     store.get = (key, at) => {
       const isLook = key.startsWith('a.example/widgets/') && at === 'head';
-      if (isLook) now = NOW + ++looks; // each takes a millisecond
+      if (isLook) now = NOW + ++looks; // each read takes a millisecond
       return get(key, at);
     };
     remove(store);

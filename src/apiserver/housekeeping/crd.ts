@@ -10,30 +10,30 @@ import { prefixOf, type Store, StoreUnavailable } from '../store/store.ts';
 import { type InstanceRemoval, instanceRemoval } from './crd-instances.ts';
 
 export interface CrdHousekeepingOptions {
-  /** Called with all custom resources whenever they change; the same resource is the same value. */
+  /** Called with all custom resources whenever they change; an unchanged resource is the same value. */
   onServed(resources: readonly ServedResource[]): void;
   /** Admission of our own kinds. */
   admission?(group: string, kind: string): ServedResource['admission'];
   onError(error: unknown, what: string): void;
 }
 
-/** Brings the CRDs of a cluster in order now and whenever they change. Returns what stops it. */
+/** Reconciles the CRDs of a cluster now and whenever they change. Returns a function that stops it. */
 export function startCrdHousekeeping(cluster: Cluster, options: CrdHousekeepingOptions): () => void {
   const { store } = cluster;
   const serving = new Serving(options);
-  // Instances of terminating definitions, whose going we wait for.
+  // Instances of terminating CRDs whose deletion is awaited.
   const awaited = new Map<string, () => void>();
   const removal = instanceRemoval(cluster, { onDone: () => run(), onError: (error) => fail(error) });
   let isRunning = false;
   let isStopped = false;
 
-  // A store that takes no writes reports that to its writers; there is nothing to tidy in it.
+  // A store that accepts no writes reports that to its clients; there is nothing to reconcile in it.
   const fail = (error: unknown): void => {
     if (!(error instanceof StoreUnavailable)) options.onError(error, 'custom resource definitions');
   };
 
   const run = (): void => {
-    // Our own writes wake us again later; in between there is nothing new to see.
+    // Our own writes trigger another run later; until then nothing has changed.
     if (isRunning || isStopped) return;
     isRunning = true;
     try {
@@ -70,7 +70,7 @@ export function startCrdHousekeeping(cluster: Cluster, options: CrdHousekeepingO
   };
 }
 
-/** The newest state of every definition that is visible. */
+/** The newest state of every visible CRD. */
 function crdsIn(store: Store): readonly Crd[] {
   const crds: Crd[] = [];
   for (const { key } of store.range(CRD_PREFIX).items) {
@@ -89,7 +89,7 @@ const isTerminating = (crd: Crd): boolean => crd.metadata.deletionTimestamp !== 
 
 const instancesOf = ({ spec }: Crd): string => prefixOf(spec.group, spec.names.plural);
 
-/** Writes what is due and returns the definitions as they are then. The first definition to ask for a name gets it. */
+/** Makes due writes and returns the resulting CRDs. The first CRD that requests a name gets it. */
 function tidy(cluster: Cluster, before: readonly Crd[], removal: InstanceRemoval): readonly Crd[] {
   const crds = new Map(before.map((crd) => [crd.metadata.name ?? '', crd]));
   const names = new AcceptedNames(before);
@@ -110,15 +110,15 @@ function named(cluster: Cluster, crd: Crd, names: AcceptedNames): Crd {
   return status === crd.status ? crd : write(cluster.store, crd, { ...crd, status });
 }
 
-/** Deletes the instances that nothing holds, marks the others, and lets the definition go when none is left. */
+/** Deletes the instances without finalizers, marks the others, and releases the CRD when none is left. */
 function clean(cluster: Cluster, crd: Crd, removal: InstanceRemoval): Crd | undefined {
   const { store } = cluster;
   const finalizers = crd.metadata.finalizers ?? [];
   if (!finalizers.includes(CLEANUP_FINALIZER)) return crd;
   const time = kubeTime(cluster.clock.now());
   const instances = instancesOf(crd);
-  // An instance may still be on its way to the disk. It was written before we say that nothing new is taken, and since then nothing is;
-  // so when that is visible, the instance is, too.
+  // An instance may not be visible yet. It was written before the CRD stopped accepting instances, and writes become
+  // visible in order, so once that is visible, every instance is.
   if (hasBegun(store.get(keyOfCrd(crd))?.object() as Crd | undefined)) removal.begin(instances);
   if (!removal.isOver(instances)) {
     return write(store, crd, withTerminating(crd, IN_PROGRESS, 'CustomResource deletion is in progress', time));
@@ -162,7 +162,7 @@ function write(store: Store, old: Crd, next: Crd): Crd {
 
 const keyOfCrd = (crd: Crd): string => `${CRD_PREFIX}/${crd.metadata.name}`;
 
-/** Whether the write is durable is reported to the client that waits for it; no client waits for ours. */
+/** No client waits for the durability of our own writes. */
 const forget = (durable: Promise<void>): void => {
   durable.catch(() => {});
 };
@@ -172,7 +172,7 @@ interface Served {
   readonly resource: ServedResource;
 }
 
-/** Remembers what it served, so that an unchanged definition stays the same resource. */
+/** Caches the resources, so that an unchanged CRD keeps the same one. */
 class Serving {
   readonly #options: Pick<CrdHousekeepingOptions, 'admission'>;
   #known: ReadonlyMap<string, Served> = new Map();
@@ -203,7 +203,7 @@ class Serving {
   }
 }
 
-/** Clusters that begin with the same image have the very same definitions. */
+/** Clusters that start from the same image have the same CRD objects. */
 const made = new WeakMap<Crd, ServedResource>();
 
 const servesAlike = (a: Crd, b: Crd): boolean =>

@@ -1,4 +1,4 @@
-// Housekeeping on a store whose writes become visible only when they are durable, and after a restart.
+// Housekeeping on a store whose writes become visible only once they are durable, and after a restart.
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import { placeOf, someone, testCluster } from '../builtin/cluster.testing.ts';
@@ -63,7 +63,7 @@ describe('on a durable store', () => {
     const after = await started(second);
     await after.settled();
     expect(after.cluster.store.head).toBe(head);
-    // The namespace, its copy of the CA, and a few that are looked up; never the 200.
+    // The namespace, its copy of the CA, and a few lookups; never all 200.
     expect(second.counts().parses).toBeLessThan(10);
     await second.close();
   });

@@ -1,4 +1,4 @@
-// How long Events stay and how many of them.
+// The lifetime and the maximum number of Events.
 import { describe, expect, test } from 'vitest';
 import { aCluster } from '../../../test/cluster.ts';
 import { keyOf, type Store } from '../store/store.ts';
@@ -81,7 +81,7 @@ describe('in a namespace', () => {
     await put('other', 'kube-system');
     for (const name of ['d', 'c', 'b', 'a']) await put(name);
     expect(names('default')).toEqual(['a', 'b', 'c']);
-    // Written again is new again.
+    // A write renews the Event.
     await put('c');
     await put('e');
     expect(names('default')).toEqual(['a', 'c', 'e']);
@@ -101,7 +101,7 @@ describe('in a namespace', () => {
     for (let at = 0; at < 3000; at++) {
       store.commit({ key: keyOf('', 'events', 'default', `e${at}`), expect: 'absent', value: event(`e${at}`) });
     }
-    // A part in each turn of the loop.
+    // Each turn of the loop deletes a part.
     for (let turn = 0; turn < 20; turn++) {
       await cluster.settled();
       clock.advance(0);

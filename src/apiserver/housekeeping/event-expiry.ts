@@ -1,14 +1,15 @@
-// Events do not stay: each is deleted when nothing was written to it for a while, and of too many in one namespace the oldest go. So the
-// Events of one namespace cost no more than so much, and never at the expense of another.
+// Deletes an Event when it was not written for a while, and the oldest ones of a namespace with too many. So the Events
+// of one namespace have a bounded cost, and never displace those of another.
 //
-// A restart counts as a write: when an Event was written last is not part of it, and its own times are its author's to choose.
+// A restart counts as a write, because the time of the last write is not stored, and the author chooses the Event's own
+// times.
 import { messageOf } from '../../base/errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { prefixOf, RevisionMismatch, type Stored } from '../store/store.ts';
 import { partsOf } from './objects.ts';
 
 export interface EventLimits {
-  /** 0 = they stay. */
+  /** 0 = Events do not expire. */
   readonly ttlMs: number;
   readonly maxPerNamespace: number;
   readonly maxBytesPerNamespace: number;
@@ -21,7 +22,7 @@ export const defaultEventLimits: EventLimits = {
 };
 
 const EVENTS = prefixOf('', 'events');
-/** Events that end at almost the same time go together. */
+/** Events that expire at almost the same time are deleted together. */
 const BETWEEN_ROUNDS_MS = 10_000;
 const PER_TURN = 256;
 
@@ -30,7 +31,7 @@ interface Known {
   readonly bytes: number;
 }
 
-/** The Events of one namespace, the one that was written first before all others. */
+/** The Events of one namespace, oldest write first. */
 class Kept {
   readonly events = new Map<string, Known>();
   bytes = 0;
@@ -101,7 +102,7 @@ export function startEventExpiry(
   const isTooMuch = ({ events, bytes }: Kept): boolean =>
     events.size > limits.maxPerNamespace || bytes > limits.maxBytesPerNamespace;
 
-  /** Removes what has to go, so many at most; true if more is left to do now. */
+  /** Deletes due Events, up to a maximum; true if more are due now. */
   const sweep = (): boolean => {
     const ended = limits.ttlMs === 0 ? Number.NEGATIVE_INFINITY : clock.now() - limits.ttlMs;
     let left = PER_TURN;
@@ -131,7 +132,7 @@ export function startEventExpiry(
       later(clock.now());
       return;
     }
-    // A timer that waits already is early enough: what came since ends later.
+    // A pending timer is early enough, because newer Events expire later.
     if (limits.ttlMs === 0 || cancelTimer !== undefined) return;
     let first = Number.POSITIVE_INFINITY;
     for (const kept of namespaces.values()) first = Math.min(first, kept.oldest?.[1].writtenAt ?? first);

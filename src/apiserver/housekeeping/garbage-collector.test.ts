@@ -263,7 +263,7 @@ describe('garbage collection', () => {
 
 describe('random families', () => {
   const anyFamily = fc.record({
-    // For each object the owners among those before it, and whether each one blocks.
+    // For each object its owners among the earlier objects, and whether each reference blocks.
     owners: fc.array(fc.array(fc.tuple(fc.nat(20), fc.boolean()), { maxLength: 3 }), { minLength: 1, maxLength: 12 }),
     deletions: fc.array(fc.tuple(fc.nat(20), fc.constantFrom('Background', 'Foreground', 'Orphan', undefined)), {
       maxLength: 5,
@@ -285,12 +285,13 @@ describe('random families', () => {
           made.push(await put(`o${index}`, references));
         }
         await settled();
-        // The model: who is there, and who still refers to whom.
+        // The model: which objects exist, and which still reference which.
         const alive = new Set(made.keys());
         const orphanedFrom = new Set<number>();
         for (const [pick, propagation] of deletions) {
           const index = pick % made.length;
-          // Whether a dependent is orphaned or collected depends on which of its owners goes first: only an order that is fixed has one outcome.
+          // Whether a dependent is orphaned or collected depends on which owner is deleted first; only a fixed order
+          // has one outcome.
           if (propagation === 'Orphan') await settled();
           if (!alive.has(index) || !names().includes(`o${index}`)) continue;
           await drop(`o${index}`, propagation);
@@ -320,7 +321,10 @@ describe('random families', () => {
     );
   });
 
-  /** Background rules to their end: an object that had owners and lost the last one goes. */
+  /**
+   * Applies the rules of background deletion until nothing changes: an object that had owners and lost the last one is
+   * deleted.
+   */
   function sweep(alive: Set<number>, parents: readonly Set<number>[]): void {
     let isChanged = true;
     while (isChanged) {
@@ -335,7 +339,7 @@ describe('random families', () => {
         }
       }
     }
-    // References to gone owners are dropped while others remain.
+    // References to deleted owners are dropped while others remain.
     for (const index of alive) {
       for (const owner of [...(parents[index] ?? [])]) if (!alive.has(owner)) parents[index]?.delete(owner);
     }

@@ -1,5 +1,5 @@
-// Garbage collection by owner references. Keeps one small index, from the uid of an owner to the keys of its dependents; everything
-// else is looked up when it is needed, so an object without owners costs nothing.
+// Garbage collection by owner references. It keeps one small index, from the uid of an owner to the keys of its
+// dependents, and reads everything else on demand, so an object without owners costs nothing.
 import type { OwnerReference } from '../../api/object.ts';
 import type { Cluster } from '../cluster.ts';
 import { keyOf, type Stored } from '../store/store.ts';
@@ -20,11 +20,11 @@ import { type Dependent, FOREGROUND, isOrphaning, isWaiting, judge, ORPHAN, type
 const CALLER = controller('generic-garbage-collector');
 
 export function garbageCollector(cluster: Cluster, remove: Remove): Loop {
-  /** Owner's uid to the keys of objects that refer to it. */
+  /** uid of an owner to the keys of the objects that reference it. */
   const dependents = new Map<string, Set<string>>();
-  /** Key to the references that the index knows. */
+  /** Key to the references in the index. */
   const references = new Map<string, readonly OwnerReference[]>();
-  /** Uid to key of owners that wait for their dependents. */
+  /** uid to key of owners that wait for their dependents. */
   const waiting = new Map<string, string>();
   /** Keys of objects with owners of kinds that are not served: evaluated again when kinds are added. */
   const unresolved = new Set<string>();
@@ -60,7 +60,7 @@ export function garbageCollector(cluster: Cluster, remove: Remove): Loop {
 
   function stateOf(reference: OwnerReference, namespace: string): OwnerState {
     const found = kindOf(cluster, reference);
-    // Cluster-wide objects cannot belong to something inside a namespace: such a reference means nothing.
+    // A cluster-scoped object cannot have a namespaced owner, so such a reference is invalid.
     if (found === undefined || (namespace === '' && found.resource.namespaced)) return 'unknown';
     const { group, plural } = found.resource.keptAs ?? found.resource;
     const key = keyOf(group, plural, found.resource.namespaced ? namespace : '', reference.name);
@@ -85,7 +85,7 @@ export function garbageCollector(cluster: Cluster, remove: Remove): Loop {
       const { metadata } = stored.object();
       const { uid = '', ownerReferences: owners = [] } = metadata;
       const before = references.get(key);
-      // Owners that wait for this one may have waited for just this change.
+      // Owners that wait for this object may have waited for this change.
       const wake = (refs: readonly OwnerReference[]) => {
         if (waiting.size === 0) return;
         for (const reference of refs) {

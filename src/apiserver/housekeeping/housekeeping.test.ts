@@ -86,7 +86,7 @@ describe('a namespace', () => {
     await put(object('Secret', { name: 'b', namespace: 'team' }));
     writes();
     await remove(namespace('team'));
-    // The mark, four objects, the namespace itself.
+    // The deletion mark, four objects, the namespace itself.
     expect(writes()).toBe(6);
     expect(cluster.store.range('').items.map((stored) => stored.key)).toEqual([
       '/configmaps/other/kube-root-ca.crt',

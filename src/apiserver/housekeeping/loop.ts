@@ -1,8 +1,8 @@
-// What all housekeeping shares: seeing every change once, a queue of keys per loop, work that is repeated when another writer
-// was faster, and back-off when something is truly wrong. One loop's failure never stops another.
+// The common part of all housekeeping: one subscription, a queue of keys per loop, retries after conflicts, and
+// back-off after other failures. The failure of one loop never stops another.
 //
-// Guarantees: no polling: work starts because an object changed, or because a failed try is due again. Keys are worked on in the
-// order in which the store's revisions brought them up, so two runs with the same writes do the same things.
+// Guarantee: no polling; a key is worked on because an object changed, or because a retry is due. Keys are worked on in
+// the order of the store's revisions, so two runs with the same writes do the same.
 import { until } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Cluster } from '../cluster.ts';
@@ -10,28 +10,28 @@ import { RevisionMismatch, type Stored } from '../store/store.ts';
 
 export interface Seen {
   readonly key: string;
-  /** The stored object; for a deletion the last one. */
+  /** The stored object; for a deletion the last state. */
   readonly stored: Stored;
   readonly deleted: boolean;
-  /** True for what was there before we began to look. */
+  /** True for objects that existed before the loop started. */
   readonly isOld: boolean;
 }
 
 export interface Loop {
   readonly name: string;
-  /** Told of every object and every change; names what has to be looked at. Must be quick: all writes of the cluster pass here. */
+  /** Receives every object and every change, and enqueues keys. Must be fast: every write of the cluster calls it. */
   notice(seen: Seen, want: (key: string) => void): void;
-  /** Called when kinds came or went. */
+  /** Called when kinds were added or removed. */
   noticeKinds?(want: (key: string) => void): void;
-  /** Forgets what was noticed: everything will be told again. */
+  /** Clears its state: all objects will be passed to `notice` again. */
   reset?(): void;
-  /** Looks at one key and does what it needs. May find that there is nothing to do. */
+  /** Reconciles one key. There may be nothing to do. */
   work(key: string): Promise<void> | void;
 }
 
 export interface Housekeeping {
   stop(): void;
-  /** Resolves when nothing is left to do but to wait for others, or for a failed try to be due. */
+  /** Resolves when the queues are empty, except for retries that are not due. */
   settled(): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export function runLoops(
   function again(index: number, key: string, error: unknown): void {
     const tries = (failures[index]?.get(key) ?? 0) + 1;
     failures[index]?.set(key, tries);
-    // Another writer was faster: evaluate what it wrote.
+    // Another writer was faster: evaluate its result.
     const isRace =
       error instanceof RevisionMismatch || (error instanceof ApiError && (error.code === 409 || error.code === 404));
     if (isRace && tries <= TRIES_BEFORE_BACK_OFF) {
@@ -137,7 +137,7 @@ export function runLoops(
       await Promise.all(keys.map((key) => attempt(index, key)));
       done += keys.length;
       if (done >= BETWEEN_PAUSES) {
-        // Others want the event loop, too.
+        // Yields the event loop.
         done = 0;
         await until(clock, clock.now(), 'housekeeping pauses');
       }

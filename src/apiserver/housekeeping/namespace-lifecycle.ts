@@ -1,5 +1,6 @@
-// A namespace that is being deleted is emptied and then let go. Pods go first, so that nothing they need disappears under them; the
-// rest follows when the last one is gone. What holds it up is written into its conditions, in the words of a real server.
+// Empties a namespace that is being deleted, then removes its finalizer. Pods are deleted first, so that objects they
+// need do not disappear under them; the rest follows when the last Pod is deleted. The conditions report what blocks
+// the deletion, with the messages of a real server.
 import type { KubeObject } from '../../api/object.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { by, byText } from '../../base/compare.ts';
@@ -43,7 +44,7 @@ export function namespaceLifecycle(cluster: Cluster, remove: Remove): Loop {
       if (now === undefined || !isOurs(now.object())) return;
       if (left.objects.length === 0 && left.failures.length === 0) await finalize(cluster, now);
       else await report(cluster, now, left);
-      // Reported first, then retried by the caller.
+      // Written to the conditions first, then retried by the caller.
       if (left.failures.length > 0) throw left.failures[0];
     },
   };
@@ -60,7 +61,7 @@ interface Left {
   readonly failures: readonly unknown[];
 }
 
-/** Deletes what is not yet being deleted; returns what is still there. */
+/** Deletes objects that are not being deleted yet; returns those that still exist. */
 async function empty(cluster: Cluster, remove: Remove, namespace: string): Promise<Left> {
   const resources = cluster.registry
     .all()
@@ -90,7 +91,7 @@ async function removeAll(
           try {
             await remove(cluster, at, { propagation: 'Background', preconditions }, CALLER);
           } catch (error) {
-            // Gone or replaced meanwhile: the change brings us back.
+            // Deleted or replaced meanwhile: that change enqueues the namespace again.
             if (!(error instanceof ApiError && (error.code === 404 || error.code === 409))) failures.push(error);
           }
         }),
@@ -130,7 +131,7 @@ async function report(cluster: Cluster, stored: Stored, left: Left): Promise<voi
   await replaceObject(cluster, stored, { ...object, status: { ...status, conditions } }, 'status');
 }
 
-/** What is told of a namespace that cannot go yet. Pure. */
+/** The conditions of a namespace that cannot be deleted yet. Pure. */
 export function conditionsOf(left: Left, before: readonly Condition[], now: string): readonly Condition[] {
   const told = [
     condition('NamespaceDeletionDiscoveryFailure', 'ResourcesDiscovered', 'All resources successfully discovered'),

@@ -1,4 +1,4 @@
-// How housekeeping reads and writes: the newest state, single objects, always conditional on the revision that was read.
+// Reads and writes of housekeeping: the newest state, single objects, always conditional on the revision that was read.
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../api/object.ts';
 import { groupVersionOf } from '../../api/object.ts';
 import { kubeTime } from '../../base/clock.ts';
@@ -10,7 +10,7 @@ import type { At, Caller, DeleteOptions } from '../verbs/call.ts';
 import { isFinished } from '../verbs/change.ts';
 import { withOwners } from '../verbs/field-owners.ts';
 
-/** The verb DELETE, as verbs/delete.ts has it. */
+/** The verb DELETE, see verbs/delete.ts. */
 export type Remove = (cluster: Cluster, at: At, options: DeleteOptions, caller: Caller) => Promise<unknown>;
 
 export interface KeyParts {
@@ -20,7 +20,7 @@ export interface KeyParts {
   readonly name: string;
 }
 
-/** Keys are made by keyOf: group, plural and namespace have no slash, the name is the rest. */
+/** Parses a key made by keyOf: group, plural and namespace have no slash, the name is the rest. */
 export function partsOf(key: string): KeyParts {
   const first = key.indexOf('/');
   const second = key.indexOf('/', first + 1);
@@ -35,7 +35,7 @@ export function partsOf(key: string): KeyParts {
 
 const MANAGER = 'kube-controller-manager';
 
-/** Who acts: a controller of the system, by the name that audit logs and managers of fields would show. */
+/** The caller: a controller of the system, with the name that audit logs and field managers would have. */
 export const controller = (name: string): Caller => ({
   user: {
     name: `system:serviceaccount:kube-system:${name}`,
@@ -49,18 +49,18 @@ export const controller = (name: string): Caller => ({
 
 export const headOf = (cluster: Cluster, key: string): Stored | undefined => cluster.store.get(key, 'head');
 
-/** The resource that a key belongs to, in its stored version; undefined if it is not served (any more). */
+/** The resource of a key, in its storage version; undefined if it is not served (any more). */
 export function resourceAt(cluster: Cluster, { group, plural }: KeyParts): ServedResource | undefined {
   return cluster.registry.all().find((each) => each.group === group && each.plural === plural && !each.keptAs);
 }
 
-/** What an owner reference points at, as far as anybody serves it. */
+/** The kind that an owner reference names, if it is served. */
 export function kindOf(cluster: Cluster, { apiVersion, kind }: OwnerReference): Found | undefined {
   const { group, version } = groupVersionOf(apiVersion);
   return cluster.registry.findKind(group, kind, version) ?? cluster.registry.findKind(group, kind);
 }
 
-/** Writes a new object with what only a server says of it. */
+/** Creates an object with the metadata that the server sets. */
 export async function createObject(
   cluster: Cluster,
   key: string,
@@ -99,7 +99,7 @@ function owned(cluster: Cluster, old: Stored, next: KubeObject, subresource?: 's
   return withOwners(at, old.object(), next, { manager: MANAGER, now: cluster.clock.now() });
 }
 
-/** Takes one finalizer away; whatever nothing else holds goes with it. */
+/** Removes one finalizer; if it was the last reason to keep a deleted object, the object is deleted. */
 export async function release(cluster: Cluster, old: Stored, finalizer: string): Promise<void> {
   const before = old.object();
   const { finalizers = [], ...metadata } = before.metadata;
@@ -112,7 +112,7 @@ export async function release(cluster: Cluster, old: Stored, finalizer: string):
   await cluster.store.commit({ key: old.key, expect: old.revision, value: isGone ? undefined : value }).durable;
 }
 
-/** False when the object surely does not contain the text: spares parsing it after a restart. */
+/** False if the object certainly does not contain the text: avoids parsing it after a restart. */
 export function mayMention(stored: Stored, text: string): boolean {
   return !(stored instanceof RecordStored) || (stored.bytes() as Buffer).includes(text);
 }

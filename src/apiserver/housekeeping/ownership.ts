@@ -1,9 +1,9 @@
-// What garbage collection does with one object, given its owners and its dependents. Pure.
+// The decision of garbage collection about one object, from its owners and dependents. Pure.
 //
-// The rules of Kubernetes: an object goes when all its owners are gone; references to gone owners are dropped while another owner is
-// there. An owner deleted in the foreground waits for the dependents that block it. An owner deleted as an orphan-maker loses its
-// dependents first. An owner that cannot be judged (its kind is not served, or the reference crosses a border that references must
-// not cross) keeps its dependents.
+// The rules of Kubernetes: an object is deleted when all its owners are; references to deleted owners are dropped while
+// another owner exists. An owner deleted in the foreground waits for its blocking dependents. An owner deleted with
+// Orphan first loses its dependents. An owner that cannot be evaluated (its kind is not served, or the reference
+// crosses namespaces) keeps its dependents.
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 
 export const FOREGROUND = 'foregroundDeletion';
@@ -14,44 +14,44 @@ export type OwnerState =
   | 'gone'
   /** Being deleted in the foreground: waits for us. */
   | 'waiting'
-  /** Cannot be judged: must not lead to a deletion. */
+  /** Cannot be evaluated, so it must not cause a deletion. */
   | 'unknown';
 
 export interface Dependent {
   readonly key: string;
   readonly object: KubeObject;
-  /** Its references to the object in question. */
+  /** Its references to the owner in question. */
   readonly references: readonly OwnerReference[];
 }
 
 export type Judgement =
   | { readonly do: 'nothing' }
-  /** Delete it. `unblock` first: its dependents wait for it while it waits for them. */
+  /** Delete it. `unblock` first: its dependents wait for it, and it waits for them. */
   | { readonly do: 'remove'; readonly propagation: 'Background' | 'Foreground' | 'Orphan'; readonly unblock: boolean }
   /** Drop the references to these owners. */
   | { readonly do: 'disown'; readonly uids: readonly string[] }
-  /** Take the references to it from its dependents, then the finalizer from it. */
+  /** Remove the references to it from its dependents, then its finalizer. */
   | { readonly do: 'orphan dependents' }
-  /** Nothing waits any longer. */
+  /** Nothing blocks it any more. */
   | { readonly do: 'release' }
-  /** Its blocking dependents must go first. */
+  /** Its blocking dependents must be deleted first. */
   | { readonly do: 'wait for dependents' };
 
 const has = (object: KubeObject, finalizer: string): boolean =>
   object.metadata.finalizers?.includes(finalizer) ?? false;
 
-/** Deleted in the foreground, waiting for its dependents. */
+/** Deleted in the foreground, and waiting for its dependents. */
 export const isWaiting = (object: KubeObject): boolean =>
   object.metadata.deletionTimestamp !== undefined && has(object, FOREGROUND);
 
-/** Deleted, and its dependents are to stay. */
+/** Deleted, and its dependents should stay. */
 export const isOrphaning = (object: KubeObject): boolean =>
   object.metadata.deletionTimestamp !== undefined && has(object, ORPHAN);
 
 export function judge(input: {
   readonly object: KubeObject;
   readonly owners: readonly { readonly uid: string; readonly state: OwnerState }[];
-  /** Lazily, since most objects have owners that are simply there. */
+  /** Lazy, because most objects have owners that exist. */
   dependents(): readonly Dependent[];
 }): Judgement {
   const { object, owners, dependents } = input;
@@ -71,7 +71,7 @@ export function judge(input: {
   if (keep.length > 0) return uidsOf('unknown').length > 0 ? { do: 'nothing' } : { do: 'disown', uids: drop };
   const isAwaited = uidsOf('waiting').length > 0;
   if (isAwaited && dependents().length > 0) {
-    // A circle of owners that wait for each other would wait for ever: this one stops blocking.
+    // Owners that wait for each other in a circle would wait forever, so this one stops blocking.
     const unblock = dependents().some((each) => isWaiting(each.object));
     return { do: 'remove', propagation: 'Foreground', unblock };
   }

@@ -1,4 +1,5 @@
-// Every active namespace has the CA's certificate in a ConfigMap, so that Pods can trust the API server. A changed copy is restored.
+// Creates a ConfigMap with the CA certificate in every active namespace, so that Pods can trust the API server. A
+// changed copy is restored.
 import { deepEqual } from '../../base/json.ts';
 import type { Cluster } from '../cluster.ts';
 import { keyOf, prefixOf } from '../store/store.ts';

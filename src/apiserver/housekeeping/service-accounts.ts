@@ -1,4 +1,4 @@
-// Every active namespace has a ServiceAccount `default`, since Pods without one cannot be admitted.
+// Creates a ServiceAccount `default` in every active namespace, because Pods are not admitted without one.
 import type { Cluster } from '../cluster.ts';
 import { keyOf, prefixOf } from '../store/store.ts';
 import type { Loop } from './loop.ts';

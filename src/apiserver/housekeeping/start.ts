@@ -1,5 +1,5 @@
-// Housekeeping of one cluster: what a real one has controllers for and an API server cannot do without. One subscription to the
-// store feeds all loops. Begin at loop.ts for how they run, at each file for what it does.
+// Housekeeping of one cluster: the controllers of a real cluster that an API server cannot do without. One subscription
+// to the store serves all loops. Start reading with loop.ts.
 import type { Cluster } from '../cluster.ts';
 import { clusterRoleAggregation } from './cluster-role-aggregation.ts';
 import { garbageCollector } from './garbage-collector.ts';

@@ -1,4 +1,4 @@
-// Secrets of type service-account-token are filled with a token, the CA and the namespace; they go when their account goes.
+// Fills Secrets of type service-account-token with a token, the CA and the namespace; deletes them with their account.
 import type { KubeObject } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Cluster } from '../cluster.ts';
@@ -22,7 +22,7 @@ export function tokenSecrets(cluster: Cluster, remove: Remove): Loop {
       if (key.startsWith(SECRETS)) {
         if (!deleted && (!isOld || mayMention(stored, TYPE)) && stored.object().type === TYPE) want(key);
       } else if (key.startsWith(ACCOUNTS) && !isOld) {
-        // An account came, went or was replaced by another of its name.
+        // An account was created, deleted or replaced by another of the same name.
         const { namespace, name } = partsOf(key);
         for (const secret of cluster.store.range(prefixOf('', 'secrets', namespace)).items) {
           if (mayMention(secret, TYPE) && accountOf(secret.object()) === name) want(secret.key);

@@ -1,5 +1,5 @@
-// Claims, volumes and classes of volume attributes that are being deleted stay while they are in use: a claim while a Pod that has not
-// finished mounts it, a volume while it is bound, a class while a claim or a volume names it.
+// Keeps claims, volumes and volume attributes classes that are being deleted while they are in use: a claim while an
+// unfinished Pod mounts it, a volume while it is bound, a class while a claim or a volume names it.
 import type { KubeObject } from '../../api/object.ts';
 import { CLAIM_PROTECTION, CLASS_PROTECTION, VOLUME_PROTECTION } from '../builtin/storage.ts';
 import type { Cluster } from '../cluster.ts';

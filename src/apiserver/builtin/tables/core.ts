@@ -1,4 +1,4 @@
-// Tables of Namespaces, Nodes, Events and what holds data.
+// Tables of Namespaces, Nodes, Events and data objects.
 import type { Labels } from '../../../api/object.ts';
 import { canonicalQuantity } from '../../../base/quantity.ts';
 import type { Condition } from '../drafts.ts';
@@ -99,7 +99,7 @@ interface Source {
   readonly host?: string;
 }
 
-/** Both forms: the core group's and, with other names for the same, that of events.k8s.io. */
+/** Both forms: the core one, and that of events.k8s.io with its own field names. */
 interface Event {
   readonly type?: string;
   readonly reason?: string;

@@ -1,4 +1,4 @@
-// Tables of custom resources: the columns of a CRD. An absent value, one of the wrong type and a path that makes no sense are all an
+// Tables of custom resources, from the columns of a CRD. A missing value, a wrong type and an invalid path all print an
 // empty cell: a list must not fail because of a column.
 import type { Column } from '../../../api/kind.ts';
 import type { KubeObject } from '../../../api/object.ts';
@@ -11,7 +11,7 @@ type Cell = (object: KubeObject, now: number) => Json;
 
 const AGE: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 
-/** Name and what the CRD lists; without a list, Name and Age. */
+/** Name and the columns of the CRD; without columns, Name and Age. */
 export function customTable(columns: readonly Column[]): TableShape {
   const shown = columns.length === 0 ? [AGE] : columns;
   const cells = shown.map(cellOf);

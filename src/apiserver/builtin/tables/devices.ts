@@ -1,4 +1,4 @@
-// Tables of dynamically allocated devices.
+// Tables of dynamic resource allocation.
 import type { KubeObject } from '../../../api/object.ts';
 import { AGE, ageOf, NAME, nameOf, table, text } from './table.ts';
 

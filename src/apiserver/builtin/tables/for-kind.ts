@@ -1,4 +1,4 @@
-// Which table a built-in kind has.
+// The table of each built-in kind.
 import type { TableShape } from '../../registry.ts';
 import * as core from './core.ts';
 import * as devices from './devices.ts';
@@ -71,5 +71,5 @@ const tables: ReadonlyMap<string, TableShape> = new Map(
   }),
 );
 
-/** The table of a built-in kind, whatever the version; Name and Age for those without one of their own. */
+/** The table of a built-in kind, in any version; Name and Age for kinds without their own. */
 export const tableFor = (group: string, kind: string): TableShape => tables.get(`${group}/${kind}`) ?? generic;

@@ -1,4 +1,4 @@
-// Tables of how Pods are reached.
+// Tables of Services, endpoints and Ingresses.
 import type { Labels } from '../../../api/object.ts';
 import type { LabelSelector } from '../../../base/selector.ts';
 import {
@@ -21,7 +21,7 @@ interface Balanced {
   };
 }
 
-/** Addresses of a load balancer, sorted, each once. */
+/** Addresses of a load balancer, sorted, without duplicates. */
 const balancers = (status: Balanced | undefined): readonly string[] =>
   [...new Set((status?.loadBalancer?.ingress ?? []).map((each) => each.ip || each.hostname || ''))]
     .filter((each) => each !== '')
@@ -101,7 +101,7 @@ function endpointAddresses({ subsets }: Endpoints): string {
   const shown: string[] = [];
   let count = 0;
   for (const { addresses = [], ports = [] } of subsets) {
-    // A headless Service may have no ports at all: then the addresses stand alone.
+    // A headless Service may have no ports: then only the addresses are printed.
     for (const port of ports.length === 0 ? [undefined] : ports) {
       count += addresses.length;
       for (let i = 0; i < addresses.length && shown.length < 3; i++) {
@@ -174,7 +174,7 @@ function hosts({ spec }: Ingress): string {
   const rules = spec?.rules ?? [];
   const named = rules.map((rule) => rule.host ?? '').filter((host) => host !== '');
   if (named.length === 0) return '*';
-  // Counted are the rules: those without a host, too, once the first three hosts are full.
+  // Counts rules, including those without a host, once the first three hosts are listed.
   const third = rules.findIndex((_, index) => rules.slice(0, index + 1).filter((rule) => rule.host).length === 3);
   return third >= 0 && third < rules.length - 1
     ? `${named.slice(0, 3).join(',')} + ${rules.length - 3} more...`

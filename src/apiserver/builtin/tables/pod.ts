@@ -1,5 +1,4 @@
-// How a Pod is shown. The word in Status is what people look at first: it tells the latest trouble of the containers rather than the
-// phase.
+// The table of Pods. The Status column shows the latest failure of the containers rather than the phase.
 import type { KubeObject } from '../../../api/object.ts';
 import { stampMs } from '../../../base/age.ts';
 import type { Condition } from '../drafts.ts';
@@ -115,7 +114,9 @@ const isSidecar = ({ spec }: Pod, name: string | undefined): boolean =>
 const sidecars = ({ spec }: Pod): number =>
   spec?.initContainers?.filter((each) => each.restartPolicy === 'Always').length ?? 0;
 
-/** Init containers run one after the other: the first that is not done decides. False while they are still at it. */
+/**
+ * Init containers run one after the other, so the first one that is not complete decides. Returns false while they run.
+ */
 function lookAtInit(object: Pod, found: Seen): boolean {
   const statuses = object.status?.initContainerStatuses ?? [];
   let sidecarRestarts = 0;
@@ -136,7 +137,7 @@ function lookAtInit(object: Pod, found: Seen): boolean {
     if (terminated !== undefined) found.word = `Init:${endOf(terminated)}`;
     else if (waiting?.reason && waiting.reason !== 'PodInitializing') found.word = `Init:${waiting.reason}`;
     else found.word = `Init:${index}/${object.spec?.initContainers?.length ?? 0}`;
-    // Should the Pod count as initialised all the same, only the sidecars' restarts are carried on.
+    // If the Pod already counts as initialized, only the restarts of the sidecars are added.
     if (holds(object.status?.conditions, 'Initialized')) restart(found, sidecarRestarts, sidecarRestart);
     return false;
   }
@@ -147,7 +148,7 @@ function lookAtInit(object: Pod, found: Seen): boolean {
 function lookAtContainers(object: Pod, found: Seen): void {
   let isAnyRunning = false;
   const statuses = object.status?.containerStatuses ?? [];
-  // From the last to the first: of several troubles the first container's is shown.
+  // From last to first: the failure of the first container is printed.
   for (let i = statuses.length - 1; i >= 0; i--) {
     const status = statuses[i] as ContainerStatus;
     count(status, found);

@@ -1,9 +1,9 @@
-// Tables of what governs the server itself: admission, aggregation, certificates, priorities, flow control.
+// Tables of admission, aggregation, certificates, priorities and flow control.
 import { shortDuration } from '../../../base/age.ts';
 import type { Condition } from '../drafts.ts';
 import { AGE, ageOf, boolean, conditionOf, integer, NAME, nameOf, table, text } from './table.ts';
 
-/** Mutating and validating alike. */
+/** For mutating and validating configurations. */
 export const webhookConfiguration = table<{ readonly webhooks?: readonly unknown[] }>(
   [NAME, integer('Webhooks', 'How many webhooks are called.'), AGE],
   (object, now) => [nameOf(object), object.webhooks?.length ?? 0, ageOf(object, now)],

@@ -1,4 +1,4 @@
-// Tables of roles' bindings. Roles themselves only show when they were created.
+// Tables of bindings. Roles print only their creation time.
 import { AGE, ageOf, NAME, nameOf, table, text, wide } from './table.ts';
 
 interface Subject {

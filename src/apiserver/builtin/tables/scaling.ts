@@ -1,4 +1,4 @@
-// Tables of what changes or protects the number of Pods.
+// Tables of autoscalers and disruption budgets.
 import type { KubeObject } from '../../../api/object.ts';
 import { AGE, ageOf, integer, NAME, nameOf, table, text } from './table.ts';
 
@@ -51,7 +51,7 @@ interface Autoscaler {
     readonly minReplicas?: number;
     readonly maxReplicas?: number;
     readonly metrics?: readonly Metric[];
-    /** Version 1 knows this one metric only. */
+    /** Version 1 knows only this metric. */
     readonly targetCPUUtilizationPercentage?: number;
   };
   readonly status?: {

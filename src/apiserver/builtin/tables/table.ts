@@ -1,5 +1,5 @@
-// The pieces that tables are made of. Cells are computed for every row of every list, so they read plain fields and build nothing that
-// is not shown. They must cope with any field being absent: bookmarks of a watch are shown as rows too.
+// Building blocks of tables. Cells are computed for every row of every list, so they read plain fields and build
+// nothing that is not printed. Every field may be absent: bookmarks of a watch are printed as rows, too.
 import type { KubeObject, Labels } from '../../../api/object.ts';
 import { ageText, stampMs } from '../../../base/age.ts';
 import type { Json } from '../../../base/json.ts';
@@ -7,7 +7,7 @@ import { compileLabelSelector, formatSelector, type LabelSelector } from '../../
 import type { TableColumn, TableShape } from '../../registry.ts';
 import type { Condition, PodTemplate } from '../drafts.ts';
 
-/** A kind's table. `Shape` says which fields the cells read; the fields are not validated. */
+/** A kind's table. `Shape` declares the fields that the cells read; they are not validated. */
 export const table = <Shape>(
   columns: readonly TableColumn[],
   cells: (object: KubeObject & Shape, now: number) => readonly Json[],
@@ -37,7 +37,7 @@ export const SELECTOR = wide(text('Selector', 'Which Pods belong to the object.'
 
 export const nameOf = (object: KubeObject): string => object.metadata.name ?? '';
 
-/** How long ago a stamp was; `<unknown>` when there is none. */
+/** The age of a timestamp; `<unknown>` if there is none. */
 export const since = (stamp: string | null | undefined, now: number): string =>
   stamp === undefined || stamp === null || stamp === '' ? '<unknown>' : ageText(stampMs(stamp), now);
 
@@ -71,7 +71,7 @@ function joined<Key extends string>(items: readonly { readonly [K in Key]?: stri
   return result;
 }
 
-/** `a=1,b=2`, sorted; `<none>` when there are none. */
+/** `a=1,b=2`, sorted; `<none>` without labels. */
 export function labelsText(labels: Labels | null | undefined): string {
   if (!labels) return '<none>';
   const keys = Object.keys(labels);
@@ -82,7 +82,7 @@ export function labelsText(labels: Labels | null | undefined): string {
     .join(',');
 }
 
-/** A selector as query text; a broken one does not break the list. */
+/** A selector as a query string; an invalid one does not break the list. */
 export function selectorText(selector: LabelSelector | undefined, words: { empty: string; broken: string }): string {
   try {
     return formatSelector(compileLabelSelector(selector)) || words.empty;
@@ -93,14 +93,14 @@ export function selectorText(selector: LabelSelector | undefined, words: { empty
 
 export const SELECTOR_WORDS = { empty: '<none>', broken: '<error>' };
 
-/** The first three and how many more there are. */
+/** The first three, and the number of the others. */
 export const firstThree = (shown: readonly string[], count: number): string =>
   count > 3 ? `${shown.slice(0, 3).join(',')} + ${count - 3} more...` : shown.join(',');
 
-/** Kinds without a rule of their own. */
+/** Kinds without their own table. */
 export const generic: TableShape = table([NAME, AGE], (object, now) => [nameOf(object), ageOf(object, now)]);
 
-/** Kinds that show the stamp itself. */
+/** Kinds that print the creation time itself. */
 export const created: TableShape = table([NAME, CREATED_AT], (object) => [
   nameOf(object),
   object.metadata.creationTimestamp ?? null,

@@ -7,7 +7,7 @@ import { deepFreeze } from '../../../base/json.ts';
 import { customTable } from './custom.ts';
 import { tableFor } from './for-kind.ts';
 
-// Columns and rows as Kubernetes 1.34.4 showed them.
+// Columns and rows as printed by Kubernetes 1.34.4.
 const golden = <T>(file: string): readonly T[] =>
   readFileSync(new URL(file, import.meta.url), 'utf8')
     .trim()
@@ -204,7 +204,7 @@ describe('a custom table', () => {
   ]);
   const now = Date.parse('2020-01-02T00:00:00Z');
 
-  // As Kubernetes 1.34.4 showed them.
+  // As printed by Kubernetes 1.34.4.
   test.each<[object, readonly unknown[]]>([
     [{ s: 'text', i: 5, n: 1.5, b: true, d: '2020-01-01T00:00:00Z' }, ['text', 5, 1.5, true, '24h', null]],
     [{ s: 5, i: '5', n: '1.5', b: 'true', d: 'x' }, ['5', null, null, null, '<invalid>', null]],

@@ -1,4 +1,4 @@
-// Tables of what runs Pods.
+// Tables of workloads.
 import type { KubeObject, Labels } from '../../../api/object.ts';
 import { groupVersionOf } from '../../../api/object.ts';
 import { shortDuration, stampMs } from '../../../base/age.ts';
