@@ -1,4 +1,5 @@
-// What the rollout of a placement watches and how it sees. With External staged update runs own the bindings, and it has nothing to do.
+// The rollout of a placement: what it watches and observes. With External, staged update runs own the bindings and it
+// does nothing.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { deepEqual } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
@@ -38,13 +39,14 @@ export interface Memory {
 }
 
 /**
- * A reconcile reads all clusters of a placement, and each of them has news: without this, ten times the clusters would cost a hundred times as
- * much. 1,000 clusters are read every 40 ms, fewer than 25 whenever there is news.
+ * A reconcile reads all clusters of a placement, and every one of them causes events: without this throttle, ten times
+ * the clusters would cost a hundred times as much. 1,000 clusters are read every 40 ms, fewer than 25 after every
+ * event.
  */
 export const RECONCILES: Rule = { itemsPerMs: 25 };
 const wait: Wait<Memory> = { until: { rule: RECONCILES, of: ({ reconciles }) => reconciles } };
 
-/** `weight`: for so many each cluster counts. */
+/** `weight`: each cluster counts as this many. */
 export function rolloutController(family: PlacementFamily, weight = 1): Controller<Observed, Memory> {
   const ownKey = ({ metadata }: HubPlacement) => keyOf(metadata.namespace, metadata.name ?? '');
   return {
@@ -53,7 +55,7 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
     watches: [
       {
         source: family.placements,
-        // Its status changes all the time, and is our business only when something turns out not to be built yet, or no longer.
+        // The status changes all the time; it matters here only if unsupported features appear or disappear.
         toKeys: (item, view, old) => [
           ...(old !== undefined &&
           isSameSpec(item, old) &&
@@ -91,7 +93,7 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
       ...overrideRules(family),
       groupRule(family),
       freezeRule(family),
-      // Labels and pauses of a member change its partitions; whether it is heard changes what counts as available there.
+      // Labels and pauses of a member change its partitions; its reachability changes what counts as available.
       { source: memberClusters, toKeys: (item, view, old) => placementsOn(item, view, old), wait },
     ],
 
@@ -115,7 +117,7 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
       const orders =
         newest && observeOrders(view, { family, placement, snapshot: newest.metadata.name ?? '', for: 'moves' });
       if (isNeed(orders)) return orders;
-      // What it selects now, and no snapshot has, only its own controller knows.
+      // Unsupported features in selected objects that are in no snapshot yet: only the placement controller knows them.
       const unsupported = notSupported(placement)[0] ?? placement.unsupported;
       const heldOn = observeDependencies(view, family, placement, bindings);
       return {
@@ -141,20 +143,23 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
     decide,
   };
 
-  /** A placement of a repository waits until the scheduler has seen its newest commit. */
+  /** A placement with a source waits until the scheduler has processed its newest commit. */
   function isAwaited(view: View, item: HubPolicySnapshot, old: HubPolicySnapshot): boolean {
     if (item.status?.observedCRPGeneration === old.status?.observedCRPGeneration) return false;
     const { name, namespace } = partsOf(placementKeyOf(item));
     return view.get(family.placements, name, namespace)?.spec.source !== undefined;
   }
 
-  /** A newer one is complete: that this one is no longer called the latest changes nothing. */
+  /** A newer snapshot group is complete, so a change of this one's label does not matter. */
   function isOvertaken(item: HubResourceSnapshot, view: View): boolean {
     const newest = newestComplete(view.by(family.resourceSnapshots, 'placement', placementKeyOf(item)));
     return newest !== undefined && (resourceIndexOf(newest) ?? -1) > (resourceIndexOf(item) ?? -1);
   }
 
-  /** A snapshot that a binding has already and we do not know may be newer than all we know: who is behind would move it back. */
+  /**
+   * A snapshot that a binding references but the cache lacks may be newer than all cached ones: a hub with a stale
+   * cache would move the binding back.
+   */
   function unknownIn(view: View, known: readonly HubResourceSnapshot[], bindings: readonly HubBinding[]) {
     const names = new Set(bindings.map(({ spec }) => spec.resourceSnapshotName).filter((name) => name !== ''));
     for (const { metadata } of known) names.delete(metadata.name ?? '');

@@ -1,5 +1,6 @@
-// The rollout of one placement: the plan of its strategy, carried out on its bindings (orders/carry-out.ts). Which strategy that is does not matter here.
-// Guarantee: a binding's spec changes only by a plan that saw its present state; new copies are written before old ones are deleted.
+// The rollout of one placement: carries out the plan of its strategy on the bindings (orders/carry-out.ts), whichever
+// strategy it is. Guarantee: the spec of a binding changes only by a plan that observed its present state; new copies
+// are written before old ones are deleted.
 import type { Hold } from '../../api/hold.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { PlacementEventReason } from '../../api/placement.ts';
@@ -23,20 +24,20 @@ export interface Observed {
   readonly family: PlacementFamily;
   readonly placement: HubPlacement;
   readonly bindings: readonly HubBinding[];
-  /** The newest resource snapshot, once all of it is there. */
+  /** The newest resource snapshot, once its group is complete. */
   readonly newest: HubResourceSnapshot | undefined;
-  /** What each cluster should have with it. */
+  /** The desired state of the clusters with it. */
   readonly orders: Orders | undefined;
   readonly policySnapshot: HubPolicySnapshot | undefined;
-  /** What it uses that is not built yet: then nothing moves. */
+  /** An unsupported feature in use: nothing moves. */
   readonly unsupported?: NotSupported;
   member(cluster: string): MemberFacts | undefined;
   readonly groups: readonly ClusterGroupFacts[] | undefined;
-  /** What a cluster waits for of other placements; absent = it depends on none. */
+  /** Why a cluster waits for other placements; absent = the placement has no dependencies. */
   readonly heldOn?: (cluster: string) => Hold | undefined;
-  /** absent = there are none. */
+  /** Absent = there are no freezes. */
   readonly freezes?: readonly FreezeFacts[];
-  /** What stopped the last pass over this placement. */
+  /** The error of the last reconcile of this placement. */
   readonly failure?: Failure;
   readonly now: number;
 }
@@ -79,7 +80,7 @@ export function decide(observed: Observed): Decision {
       },
       order: (binding) => orderOf(orders, binding),
       messages: MESSAGES,
-      // A stale cache would move clusters back to what was the newest once.
+      // A hub with a stale cache would move clusters back to an outdated revision.
       guard: assertUnchanged(seen(family.resourceSnapshots, newest), `makes sure that ${snapshot} is the newest`),
       guards: 'moves',
       releases: 'with the move',
@@ -102,20 +103,20 @@ const MESSAGES = {
   RolloutNotStartedYet: bindingSentence('RolloutNotStartedYet'),
 };
 
-/** A planner moves nothing that is undecided. */
+/** A planner never moves a row whose desired state is undecided. */
 function orderOf(orders: Orders, { spec }: HubBinding): Order {
   const order = orders(spec.targetCluster);
   if (!isDecided(order)) throw new InvariantError(`the desired state of cluster "${spec.targetCluster}" is unknown`);
   return order;
 }
 
-/** What has moved is still to be told to the work generator; what is only told changes no plan. */
+/** Moved bindings still have to be reported, at once; a reported condition alone changes no plan. */
 function againAfter(moved: readonly Action[], removed: readonly Action[]): Pick<Decision, 'again'> {
   if (moved.length > 0) return { again: 'at once' };
   return removed.length > 0 ? {} : { again: 'later' };
 }
 
-/** One that was given up is no rival of the one that counts: it waits to be taken away, by us. */
+/** An unscheduled binding is no duplicate: it waits to be removed. */
 function checkLive(bindings: readonly HubBinding[]): void {
   const live = new Set<string>();
   for (const { metadata, spec } of bindings) {
@@ -126,9 +127,10 @@ function checkLive(bindings: readonly HubBinding[]): void {
 }
 
 /**
- * Reaches every cluster at once: it is about how, not what. A binding that is only scheduled gets it when it is bound.
- * Differs from KubeFleet: one that was given up gets it only if it is taken back. Applied again it would count as unavailable until its member has
- * answered, and what is down goes for free: a copy that still serves would be gone before its successor is there.
+ * Sent to every cluster at once, because it changes how objects are applied, not the content; a binding that is only
+ * scheduled gets it when it is bound. Differs from KubeFleet: an unscheduled binding gets it only if it is picked
+ * again. While it is applied it would count as unavailable, and unavailable copies may be removed without budget: a
+ * serving copy would be deleted before its replacement exists.
  */
 function pushStrategy({ family, placement, bindings, member, freezes = [], now }: Observed): readonly Action[] {
   if (placement.spec.strategy?.paused === true) return [];
@@ -144,7 +146,7 @@ function pushStrategy({ family, placement, bindings, member, freezes = [], now }
   });
 }
 
-/** It goes round the budget, so it is told. */
+/** The change bypasses the budget, so an Event reports it. */
 function pushNews({ family, placement }: Observed, count: number): Action {
   const clusters = count === 1 ? '1 cluster' : `${count} clusters`;
   return recordEvent(family.placements, placement, {
@@ -154,7 +156,7 @@ function pushNews({ family, placement }: Observed, count: number): Action {
   });
 }
 
-/** What the hub's own server did not take is said once; then it is tried again. */
+/** A refusal of the hub's API server is reported once; then the write is retried. */
 function sayRefused(observed: Observed, binding: HubBinding): readonly Action[] {
   const { failure } = observed;
   if (failure === undefined || !isLasting(failure)) return [];

@@ -20,20 +20,20 @@ interface Bench extends AsyncDisposable {
   forget(): void;
   placement(spec?: object): Promise<void>;
   edit(spec: object): Promise<void>;
-  /** As the placement controller does it. */
+  /** As the placement controller does. */
   says(...holds: readonly object[]): Promise<void>;
   snapshot(index: number): Promise<void>;
-  /** Whether it is called the latest. */
+  /** Sets the is-latest label. */
   label(index: number, isLatest: 'true' | 'false'): Promise<void>;
-  /** As another hub does it. */
+  /** As another hub does. */
   move(cluster: string, snapshot: string): Promise<void>;
-  /** From now on nothing is heard of these. */
+  /** From now on the watches of this resource are silent. */
   deafen(plural: string): void;
   schedule(cluster: string, as?: { name?: string; state?: string }): Promise<void>;
-  /** As the scheduler does it. */
+  /** As the scheduler does. */
   unschedule(cluster: string): Promise<void>;
   takeBack(cluster: string): Promise<void>;
-  /** As the work generator does it, about the binding's present generation. */
+  /** As the work generator does, for the present generation of the binding. */
   report(cluster: string, status: 'True' | 'False', reason?: string): Promise<void>;
   bindings(): Promise<readonly string[]>;
 }
@@ -160,7 +160,10 @@ async function bench(family: PlacementFamily): Promise<Bench> {
   };
 }
 
-/** `c1 Bound web-1 True`: cluster, state, snapshot, what RolloutStarted, or the move itself, says of its present generation. */
+/**
+ * `c1 Bound web-1 True`: cluster, state, snapshot, and the status of RolloutStarted or the state of the move, for its
+ * present generation.
+ */
 function told({ metadata, spec, status }: KubeObject): string {
   const { state, targetCluster, resourceSnapshotName } = spec as Readonly<Record<string, string>>;
   const { conditions = [] } = (status ?? {}) as {
@@ -257,7 +260,7 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
         { code: 'BudgetUsed', on: { name: 'c1' } },
         { code: 'NotAvailable', on: { name: 'c1' } },
       ]);
-      await it.snapshot(2); // the fix: what is down moves for free
+      await it.snapshot(2); // the fix: an unavailable copy moves without using budget
       expect(await it.bindings()).toEqual(['c1 Bound web-2 True', 'c2 Bound web-0 False', 'c3 Bound web-0 False']);
       for (const on of ['c1', 'c2', 'c3']) await it.report(on, 'True');
       expect(await it.bindings()).toEqual(['c1 Bound web-2 True', 'c2 Bound web-2 True', 'c3 Bound web-2 True']);
@@ -293,7 +296,7 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       const passes = () => it.manager.state().controllers[0]?.passes ?? 0;
       const before = passes();
       for (const on of many) await it.report(on, 'True');
-      // At once for the first of them, and then for the others.
+      // Once at once for the first of them, and once more for the others.
       expect(passes() - before).toBe(1);
       it.cluster.clock.advance(1);
       for (let i = 0; i < 20; i++) await turns();
@@ -301,7 +304,7 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
         passes: 2,
         holds: [],
       });
-      // What comes after a while is not kept waiting.
+      // A later event is not delayed.
       it.cluster.clock.advance(1000);
       await it.report('c10', 'False');
       expect(passes() - before).toBe(3);

@@ -1,11 +1,11 @@
-// Which placements a change of a member concerns. Guarantees: a heartbeat wakes none; a change wakes every placement
-// that could pick differently because
-// of it, and only those. Numbers change with nearly every heartbeat: they wake a placement only when they make a member fit its required terms.
+// Which placements a change of a member affects. Guarantees: a heartbeat requeues none; a change requeues every
+// placement that could pick differently because of it, and no other. Numbers change with nearly every heartbeat: they
+// requeue a placement only if the member now fits its required terms.
 //
-// MemberClusters are written with every heartbeat, and whether one may be picked depends on the time of the last one. So a projection without
-// heartbeats would be too little to decide by, and a second watch beside it twice the traffic: instead both states of a change are compared
-// here by what policies look at. Health is compared as of now: a member that fell silent and speaks again becomes eligible by that very change.
-// That time passes wakes no placement: the objects on a member that becomes unreachable stay there.
+// MemberClusters are written with every heartbeat, and eligibility depends on the time of the last one. A projection
+// without heartbeats would not be enough, and a second watch would double the traffic; so both states are compared
+// here, by the fields that policies read. Health is compared as of now: a member that was unreachable becomes eligible
+// by its next heartbeat. Time alone requeues no placement: objects on a member that becomes unreachable stay there.
 import type { MemberCluster, Taint } from '../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -17,7 +17,7 @@ import { profile } from './profile.ts';
 import { scheduledCondition } from './report.ts';
 import { requiredTerms } from './required-terms.ts';
 
-/** What of a member is new, as far as a policy can look at it. */
+/** The changes of a member that policies can read. */
 export interface News {
   readonly cluster: string;
   readonly becameEligible: boolean;
@@ -27,9 +27,9 @@ export interface News {
   hasNewsOf(namespace: string): boolean;
 }
 
-/** undefined = nothing that any policy looks at. */
+/** undefined = no policy reads the change. */
 export function newsOf({ older, newer }: MemberChange, now: number): News | undefined {
-  // A member that leaves keeps what it has until it is gone.
+  // A leaving member keeps its placements until it is deleted.
   if (newer.metadata.deletionTimestamp !== undefined) return undefined;
   const isEligible = eligibility(newer, now).ok;
   const becameEligible = isEligible && (older === undefined || !eligibility(older, now).ok);
@@ -65,20 +65,21 @@ function changedLabels(
   return changed;
 }
 
-/** A taint more keeps away, it does not bring about a pick. */
+/** An added taint keeps placements away, it cannot lead to a new pick. */
 const hasLost = (older: readonly Taint[] = [], newer: readonly Taint[] = []): boolean =>
   older.some((taint) => !newer.some((each) => deepEqual(each, taint)));
 
 /**
- * Whether a run under this policy could pick differently.
- * Differs from KubeFleet: only by what the policy refers to. There each change of free capacity, which is nearly every heartbeat, schedules
- * every PickAll placement again. And PickN counts as satisfied when its policy snapshot says so, which is known before the placement says it.
+ * Whether a scheduling run under this policy could pick differently; only the fields that the policy references count.
+ * Differs from KubeFleet: there each change of free capacity, that is nearly every heartbeat, reschedules every PickAll
+ * placement. Here PickN also counts as satisfied as soon as its policy snapshot says so, which is before the placement
+ * does.
  */
 export function concerns(news: News, snapshot: HubPolicySnapshot, hasBinding: boolean): boolean {
   const { policy } = snapshot.spec;
   const type = policy?.placementType ?? 'PickAll';
   if (type !== 'PickAll' && scheduledCondition(snapshot)?.status === 'True') return false;
-  // Who fills up a domain, or makes a new one, changes where others may go.
+  // A change of a topology label changes where others may go.
   const spreads = policy?.topologySpreadConstraints ?? [];
   if (spreads.some(({ topologyKey }) => news.labels.has(topologyKey))) return true;
   if (!news.isEligible || (hasBinding && spreads.length === 0)) return false;
@@ -98,8 +99,8 @@ function refersTo({ labelSelector }: Term, changed: ReadonlySet<string>): boolea
 }
 
 /**
- * Whether a plugin lets the member be picked under this policy now, by something that no other plugin reads. A plugin compares whole members, as
- * numbers change with nearly every heartbeat.
+ * Whether a change makes a plugin admit the member under this policy, by values that only this plugin reads. A plugin
+ * compares whole members, because numbers change with nearly every heartbeat.
  */
 export function admitted(
   change: MemberChange,
@@ -117,7 +118,7 @@ const PICK_ALL: PlacementPolicy = Object.freeze({ placementType: 'PickAll' });
 
 const latest = new WeakMap<readonly HubPolicySnapshot[], readonly HubPolicySnapshot[]>();
 
-/** The list is the same one until a snapshot changes. */
+/** Cached by the identity of the list, which is the same until a snapshot changes. */
 export function latestOf(snapshots: readonly HubPolicySnapshot[]): readonly HubPolicySnapshot[] {
   const known = latest.get(snapshots);
   if (known !== undefined) return known;

@@ -1,9 +1,9 @@
-// Items in order, computed only as far as they are read: of thousands of candidates a cycle takes a few.
+// Sorts lazily: of thousands of candidates, a cycle reads only a few.
 import type { Candidate } from './filter.ts';
 
 type Order = (a: Candidate, b: Candidate) => number;
 
-/** The item at a place in the order, or undefined behind the last one. The given list is used up. */
+/** The item at a position of the order, or undefined after the last one. Consumes the given list. */
 export function bestFirst(items: Candidate[], order: Order): (at: number) => Candidate | undefined {
   const found: Candidate[] = [];
   for (let at = (items.length >> 1) - 1; at >= 0; at--) sink(items, at, order);
@@ -23,7 +23,7 @@ function takeFirst(heap: Candidate[], order: Order): Candidate {
   return first;
 }
 
-/** Moves an item down to where no item below it comes before it. */
+/** Sifts an item down the heap. */
 function sink(heap: Candidate[], from: number, order: Order): void {
   const item = heap[from] as Candidate;
   let at = from;

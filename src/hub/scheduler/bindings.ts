@@ -1,17 +1,17 @@
-// What the bindings of a placement mean under the policy that is valid now. The first rule that fits decides.
+// Classifies the bindings of a placement under the present policy. The first rule that matches decides.
 import type { BindingState } from '../../api/binding.ts';
 import { annotations } from '../../api/names.ts';
 import { by, byNumber, byText } from '../../base/compare.ts';
 import type { HubBinding } from '../placement-sources.ts';
 
 export interface Sorted {
-  /** On their way out; a successor may stand beside them. */
+  /** Being deleted; a successor may exist at the same time. */
   readonly deleting: readonly HubBinding[];
-  /** Given up, but still there: picking their cluster again takes them back. */
+  /** Unscheduled, but not deleted: if their cluster is picked again, they are reused. */
   readonly unscheduled: readonly HubBinding[];
-  /** Their cluster has left, or leaves. */
+  /** Their cluster has left the fleet, or is leaving. */
   readonly dangling: readonly HubBinding[];
-  /** Of an earlier policy. */
+  /** From an earlier policy. */
   readonly obsolete: readonly HubBinding[];
   readonly scheduled: readonly HubBinding[];
   readonly bound: readonly HubBinding[];
@@ -26,7 +26,7 @@ export interface SortingInput {
   readonly bindings: readonly HubBinding[];
   /** Name of the current policy snapshot. */
   readonly snapshot: string;
-  /** Whether the cluster is in the fleet and stays there. */
+  /** Whether the cluster is in the fleet and not leaving. */
   isMember(cluster: string): boolean;
 }
 
@@ -58,23 +58,23 @@ function classOf(
 export const byCluster = (bindings: readonly HubBinding[]): ReadonlyMap<string, HubBinding> =>
   new Map(bindings.map((binding) => [clusterOf(binding), binding]));
 
-/** A binding that was rolled out, and the one that was as well and has the orders from now on. */
+/** A rolled-out duplicate, and the binding that is kept for the cluster. */
 export interface Duplicate {
   readonly binding: HubBinding;
   readonly survivor: HubBinding;
 }
 
 export interface Parted {
-  /** With one live binding for each cluster. */
+  /** With one live binding per cluster. */
   readonly sorted: Sorted;
   readonly unusedDuplicates: readonly HubBinding[];
   readonly duplicates: readonly Duplicate[];
 }
 
 /**
- * Two live bindings for one cluster are no decision of a scheduler, but two hubs that both believe to lead can create them: the name of a successor
- * depends on whether its predecessor was still seen. Those that were never rolled out are unused and are deleted. Of those that were,
- * all order the same Work; one keeps it, and the others must go without taking it along.
+ * A scheduler never creates two live bindings for one cluster, but two hubs that both believe to lead can: the name of
+ * a successor depends on whether its predecessor was still cached. Duplicates that were never rolled out are deleted.
+ * Rolled-out ones all own the same Work, so the survivor keeps it and the others must be deleted without it.
  */
 export function parted(sorted: Sorted): Parted {
   const { bound, scheduled, obsolete } = sorted;
@@ -104,7 +104,7 @@ export function parted(sorted: Sorted): Parted {
   };
 }
 
-/** The newest revision, so that nothing goes back; then the oldest binding. All readers of the same bindings find the same one. */
+/** The newest revision, so that no cluster goes back; then the oldest binding. Every hub picks the same survivor. */
 const furthest = (a: HubBinding, b: HubBinding): number =>
   byNumber(revisionOf(b), revisionOf(a)) ||
   byText(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') ||
@@ -117,8 +117,8 @@ const isRolledOut = ({ spec }: HubBinding): boolean =>
   spec.state === 'Bound' || (spec.resourceSnapshotName ?? '') !== '';
 
 /**
- * The state that an unscheduled binding goes back to.
- * Differs from KubeFleet: without the annotation it gives up on the whole placement. What was rolled out names its resources.
+ * The state to which an unscheduled binding returns. Differs from KubeFleet: without the annotation it fails the whole
+ * placement. A binding that was rolled out has a resourceSnapshotName.
  */
 export function stateBefore({ metadata, spec }: HubBinding): BindingState {
   const said = metadata.annotations?.[annotations.previousBindingState];

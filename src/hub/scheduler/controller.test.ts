@@ -1,4 +1,4 @@
-// The wiring on a real API server in memory: who is woken by what, and how many writes that costs.
+// The wiring on a real in-memory API server: which changes requeue a placement, and how many writes that costs.
 import { describe, expect, test } from 'vitest';
 import { aCluster, admin, type TestCluster } from '../../../test/cluster.ts';
 import { counted } from '../../../test/runtime/counted.ts';
@@ -71,21 +71,21 @@ async function aHub(family: PlacementFamily) {
     hub,
     settles,
     patch,
-    /** From now on nothing is heard of what others do to these. */
+    /** From now on the watches of this resource do not report changes of others. */
     deafen(plural: string) {
       deafTo = plural;
     },
-    /** The next write of one of these fails. */
+    /** The next write to this resource fails. */
     refuse(plural: string, reason: string) {
       refused = { plural, reason };
     },
-    /** Another scheduler takes over, who knows nothing. */
+    /** Another scheduler without any memory takes over. */
     async restart() {
       await manager.stop();
       manager = start();
       await settles();
     },
-    /** What the scheduler has written since this was asked last, without names. */
+    /** The writes of the scheduler since the last call, without names. */
     writes() {
       const found = transport.writes().map((each) => each.split(' ').slice(0, 2).join(' '));
       transport.calls.length = 0;
@@ -248,7 +248,7 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     await fleet.member('c');
     await fleet.settles();
     expect(await fleet.clusters()).toEqual(['a', 'b', 'c']);
-    // Before it creates it makes sure, which changes nothing.
+    // A create is preceded by a conditional write that changes nothing.
     expect(fleet.writes()).toEqual([
       `create ${fleet.bindingsPlural}`,
       `patch ${fleet.snapshots}`,
@@ -300,7 +300,7 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       deletionTimestamp: expect.any(String),
       finalizers: [finalizers.workCleanup],
     });
-    // The work generator has its part done.
+    // The work generator has removed its finalizer.
     await fleet.patch(fleet.bindingsPlural, going?.metadata.name ?? '', { metadata: { finalizers: null } });
     expect(await fleet.bindings()).toEqual([]);
     const placement = await fleet.hub.get(fleet.placements, family.placement.namespaced ? 'ns' : undefined, 'web');
@@ -375,7 +375,7 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       fleet.hub.clock.advance(1_000);
       await fleet.settles();
       expect(await fleet.clusters()).toEqual(names);
-      // One that picks, and one that finds nothing left to do.
+      // One that picks, and one that finds nothing to do.
       expect(fleet.passes() - before).toBeLessThanOrEqual(2);
 
       const after = fleet.passes();
@@ -436,7 +436,7 @@ describe('the scheduler is woken', () => {
   describe('by a new generation', () => {
     const TAINT = { key: 'busy', effect: 'NoSchedule' };
     type Fleet = Awaited<ReturnType<typeof aHub>>;
-    /** As the placement controller does it after an edit that touches no policy. */
+    /** As the placement controller does after an edit that does not change the policy. */
     const edited = async (fleet: Fleet, to = '2') => {
       await fleet.patch(fleet.placements, 'web', { spec: { revisionHistoryLimit: Number(to) } });
       await fleet.annotate(annotations.placementGeneration, to);

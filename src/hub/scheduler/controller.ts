@@ -1,4 +1,4 @@
-// What the scheduler watches and how it sees.
+// The scheduler: what it watches and observes.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { annotations, labels } from '../../api/names.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -58,7 +58,7 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
           : bindings.filter(isDeleting).flatMap(goingIn(view, family, placement))),
       ];
       if (unsure.length > 0) return { need: unsure };
-      // By its own fields; of what it selects only its own controller knows, and says so in its status.
+      // By the fields of the placement; unsupported features in selected objects come from its status.
       const unsupported = placement && (notSupported(placement)[0] ?? placement.unsupported);
       const latest = policies.filter(isLatest);
       const groups = groupsIn(view);
@@ -79,14 +79,14 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
 
     decide(observed, memory) {
       const decision = decide(observed);
-      // Only when nothing is left to write: what fails on the way is decided again, by a run.
+      // Only if there is nothing to write: if a write fails, the next reconcile must run a cycle again.
       if (decision.steps.length === 0 && isScheduled(observed)) memory.isSettled = true;
       return decision;
     },
   };
 }
 
-/** A status is written often and means nothing here, but that something is not built yet. */
+/** Status writes are frequent and ignored here, unless an unsupported feature appears or disappears. */
 const placementRule = ({ placements }: PlacementFamily): WatchRule<HubPlacement> => ({
   source: placements,
   toKeys: (placement, _see, old) =>
@@ -98,7 +98,7 @@ const placementRule = ({ placements }: PlacementFamily): WatchRule<HubPlacement>
 const facts = (placement: HubPlacement): string =>
   [lifeOf(placement), placement.metadata.generation, placement.unsupported !== undefined].join(' ');
 
-/** What a run looks at. Nothing of its spec: that is in the policy snapshot. */
+/** The fields that a run reads. The spec is not among them: it is in the policy snapshot. */
 const lifeOf = ({ metadata }: HubPlacement): string =>
   [metadata.uid, metadata.deletionTimestamp, ...(metadata.finalizers ?? [])].join(' ');
 
@@ -107,7 +107,7 @@ const snapshotRule = ({ policySnapshots }: PlacementFamily): WatchRule<HubPolicy
   toKeys: (snapshot) => (isLatest(snapshot) ? [placementKeyOf(snapshot)] : []),
 });
 
-/** But for the placement's generation, and for what was said of it, which is ours. */
+/** Ignores the generation of the placement, and the status, which the scheduler writes itself. */
 const isSamePolicy = (a: HubPolicySnapshot, b: HubPolicySnapshot): boolean =>
   a.metadata.uid === b.metadata.uid &&
   a.metadata.generation === b.metadata.generation &&
@@ -120,11 +120,11 @@ const withoutGeneration = ({ metadata }: HubPolicySnapshot) => ({
   [annotations.placementGeneration]: undefined,
 });
 
-/** Another client removed the label of their placement: no other controller would clean them up. */
+/** Another client removed the placement label, so no other controller would clean up these bindings. */
 const unmarkedIn = (view: View, { bindings }: PlacementFamily, policies: readonly HubPolicySnapshot[]) =>
   policies.flatMap(({ metadata }) => view.by(bindings, 'unmarked', keyOf(metadata.namespace, metadata.name ?? '')));
 
-/** How a rollout goes on, and that it has begun, changes nothing about who is picked. */
+/** The progress of a rollout does not change which clusters are picked. */
 const bindingRule = ({ bindings, policySnapshots }: PlacementFamily): WatchRule<HubBinding> => ({
   source: bindings,
   toKeys(binding, view, old) {
@@ -148,7 +148,7 @@ const meaning = ({ metadata, spec }: HubBinding): string =>
     spec.schedulingPolicySnapshotName,
   ].join(' ');
 
-/** By cluster, of those that are being deleted and still have a binding: when each counts as gone. */
+/** Leaving members that still have a binding, by cluster: when each counts as deleted. */
 function leavingIn(view: View, bindings: readonly HubBinding[]): ReadonlyMap<string, number> {
   const leaving = new Map<string, number>();
   for (const { spec } of bindings.filter(isLive)) {
@@ -166,17 +166,17 @@ const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
     const latest = () => latestOf(view.all(family.policySnapshots));
     const current = view.get(memberClusters, cluster);
     if (current === undefined) return keysOf(latest());
-    // Of a change both sides are asked; one answer is enough.
+    // Both states of a member are checked; one match is enough.
     if (old !== undefined && isOlder(member, old)) return [];
     const havingNow = () => new Set(liveOn(view, family, cluster).map(placementKeyOf));
-    // No run yet: each of them sets a timer for the moment from which the member counts as gone.
+    // Runs now, to set the timer for the moment when the member counts as deleted.
     if (isLeaving(member)) return old !== undefined && isLeaving(old) ? [] : [...havingNow()];
     const news = newsOf({ older: old, newer: member }, view.now);
     if (news === undefined) return [];
     const groups = groupsIn(view) ?? [];
     const isConcerned = (hasBinding: (key: string) => boolean) => (snapshot: HubPolicySnapshot) =>
       concerns(news, snapshotWithGroups(snapshot, groups), hasBinding(placementKeyOf(snapshot)));
-    // A binding is never a reason to run: those that a member has are read only for placements that may be concerned.
+    // A binding alone is no reason to run: the bindings of a member are read only for placements that may be affected.
     const possible = latest().filter(isConcerned(() => false));
     if (possible.length === 0) return [];
     const having = havingNow();
@@ -184,13 +184,15 @@ const memberRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
   },
 });
 
-/** Heartbeats of many members come one by one: what plugins admit within this time is picked in one cycle. */
+/**
+ * The heartbeats of many members arrive one by one: all that plugins admit within this time are picked in one cycle.
+ */
 const ADMISSION_MS = 1000;
 
 const admissionRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
   source: memberClusters,
   toKeys(member, view, old) {
-    // A member that is new, or that is deleted, is the business of the other rule.
+    // New and deleted members are handled by the other rule.
     if (old === undefined || isOlder(member, old)) return [];
     const change = { older: old, newer: member };
     const groups = groupsIn(view) ?? [];
@@ -204,7 +206,7 @@ const admissionRule = (family: PlacementFamily): WatchRule<MemberCluster> => ({
   wait: { coalesceMs: ADMISSION_MS },
 });
 
-/** Placements whose required terms name the group. Its labels and its status change nothing about who is picked. */
+/** Placements whose required terms name the group. Labels and status of the group do not matter. */
 const groupRule = ({ policySnapshots }: PlacementFamily): WatchRule<HubClusterGroup> => ({
   source: clusterGroups,
   optional: true,
@@ -220,8 +222,8 @@ const isOlder = (a: MemberCluster, b: MemberCluster): boolean =>
   byRevision(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '') < 0;
 
 /**
- * A successor is named after the predecessor that still goes: if that one is gone by now, there may be a successor already, made by another hub
- * before it went or after. Under one of the two names it is found here, and what is found counts.
+ * A successor is named after its predecessor. If the predecessor was deleted meanwhile, another hub may have created a
+ * successor under either name: both names are read live, and an existing binding counts.
  */
 const goingIn =
   (view: View, { binding: resource }: PlacementFamily, placement: HubPlacement) =>
@@ -233,7 +235,10 @@ const goingIn =
       .filter((ref) => view.getFull(ref) === undefined);
   };
 
-/** A binding without its placement is deleted. The cache may be stale, so the absence of the placement is confirmed first. */
+/**
+ * A binding without its placement is deleted. The cache may be stale, so confirm with a live read that the placement
+ * does not exist.
+ */
 function missingPlacement(view: View, { placement: resource }: PlacementFamily, key: string): readonly FullRef[] {
   const { group, kind } = resource;
   const { name, namespace } = partsOf(key);

@@ -1,4 +1,4 @@
-// The acceptance rows of preferences and properties: exact picks, scores and conditions, in both scopes.
+// The acceptance rows for preferences and properties: exact picks, scores and conditions, in both scopes.
 import { describe, expect, test } from 'vitest';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import { families } from '../families.ts';
@@ -33,9 +33,9 @@ interface Row {
   readonly it: string;
   readonly n: number;
   readonly policy: Partial<PlacementPolicy>;
-  /** In order of name: (topology, affinity). */
+  /** Sorted by name: (topology, affinity). */
   readonly picks: readonly string[];
-  /** In the order of the status; absent = not looked at. */
+  /** In the order of the status; absent = not checked. */
   readonly others?: readonly string[];
   readonly found?: number;
   readonly members?: Record<string, MemberSetup>;

@@ -1,4 +1,4 @@
-// The acceptance rows of scheduling: exact picks, scores and conditions, each as a placement on the same nine members.
+// The acceptance rows of scheduling: exact picks, scores and conditions, each for a placement on the same nine members.
 import { describe, expect, test } from 'vitest';
 import { annotations } from '../../api/names.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
@@ -187,7 +187,7 @@ interface Row {
   readonly it: string;
   readonly n: number;
   readonly policy?: Partial<PlacementPolicy>;
-  /** In order of name. */
+  /** Sorted by name. */
   readonly picks: readonly string[];
   readonly others: readonly string[];
   readonly found?: number;
@@ -347,7 +347,7 @@ describe.each(scopes)('PickN of a $scope', ({ aHub }) => {
     expect(hub.words).toEqual(['c5 Unscheduled (Bound) web-0', 'c6 Unscheduled (Scheduled) web-0', 'c7 Bound web-0']);
     hub.annotate(annotations.numberOfClusters, '3');
     hub.settle();
-    // The annotation is gone, too.
+    // The annotation is removed too.
     expect(hub.words).toEqual(['c5 Bound web-0', 'c6 Scheduled web-0', 'c7 Bound web-0']);
   });
 

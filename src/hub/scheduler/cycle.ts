@@ -1,13 +1,13 @@
-// A scheduling run: which clusters a placement gets, over one immutable snapshot of policy, members and bindings.
+// A scheduling cycle: which clusters a placement gets, over one immutable snapshot of policy, members and bindings.
 //
-//   1  sort the bindings by what they mean under this policy            bindings.ts
-//   2  ask how many are wanted; enough there: give up what is too much  here, PickN
-//   3  filter the members by what no pick can change                         filter.ts, plugins/
-//   4  rounds: judge what picks do change, score, take the best         here, PickN
-//   5  match the picks with bindings that exist                         here, matched
+// 1. Classify the bindings under this policy (bindings.ts).
+// 2. If there are enough clusters already, unschedule the surplus (PickN, here).
+// 3. Filter the members by everything that picks do not change (filter.ts, plugins/).
+// 4. In rounds: evaluate what picks do change, score, take the best (PickN, here).
+// 5. Match the picks with existing bindings (matched, here).
 //
-// Guarantees: a cluster gets at most one live binding; PickN never gets more than N; the same snapshot in any order gives the same outcome.
-// Pure. decide.ts turns the outcome into writes.
+// Guarantees: a cluster gets at most one live binding; PickN never gets more than N; the same snapshot in any order
+// gives the same outcome. Pure: decide.ts turns the outcome into writes.
 import type { ClusterDecision } from '../../api/cluster-decision.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
@@ -34,22 +34,22 @@ import { profile } from './profile.ts';
 export interface CycleInput {
   /** Absent = PickAll. */
   readonly policy: PlacementPolicy | undefined;
-  /** Of PickN. */
+  /** For PickN. */
   readonly numberOfClusters: number;
   /** Name of the policy snapshot. */
   readonly snapshot: string;
   readonly namespace?: string;
-  /** In order of name. */
+  /** Sorted by name. */
   readonly members: readonly MemberCluster[];
   readonly bindings: readonly HubBinding[];
   readonly now: number;
-  /** Explain every cluster that is not picked, also where nothing is to be decided. For people who ask. */
+  /** Explain every cluster that is not picked, even if there is nothing to decide; for the CLI. */
   readonly explainsAll?: true;
   /** Absent = the profile. */
   readonly plugins?: readonly Plugin[];
 }
 
-/** A cluster that gets the placement, and the binding it has already from an earlier policy or from before it was given up. */
+/** A picked cluster, with its existing binding: obsolete or unscheduled. */
 export interface Picked {
   readonly decision: ClusterDecision;
   readonly obsolete?: HubBinding;
@@ -60,15 +60,15 @@ export interface Outcome {
   readonly sorted: Sorted;
   readonly picks: readonly Picked[];
   readonly unschedule: readonly HubBinding[];
-  /** They go, and what they have placed stays. */
+  /** They are deleted, and their objects stay on the cluster. */
   readonly duplicates: readonly Duplicate[];
   /** Live bindings that stay as they are. */
   readonly kept: readonly HubBinding[];
-  /** Why others were not picked, most telling first; undefined = as it was explained before. */
+  /** Why others were not picked, most relevant first; undefined = keep the earlier explanation. */
   readonly explained: Iterable<Explained> | undefined;
   readonly wanted: number;
   readonly found: number;
-  /** What a person should know about the policy. */
+  /** Notes about the policy for the user. */
   readonly remarks: readonly string[];
 }
 
@@ -107,7 +107,7 @@ function pick(input: CycleInput, policy: PlacementPolicy, sorted: Sorted, known:
 
 const maps = new WeakMap<readonly MemberCluster[], Members>();
 
-/** The list is the same one for all placements until a member changes. */
+/** Cached by the identity of the list, which is the same for all placements until a member changes. */
 function membersByName(members: readonly MemberCluster[]): Members {
   const known = maps.get(members);
   if (known !== undefined) return known;
@@ -140,7 +140,7 @@ function pickAll(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Pi
   return {
     ...matched({ picks: decisions, kept }, sorted),
     explained: again(() => refusals(panel, last.rejected)),
-    // All that fit are all that are wanted, even if none does.
+    // PickAll wants every cluster that fits, even if none does.
     wanted: kept.length + decisions.length,
   };
 }
@@ -155,7 +155,7 @@ function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Pick
   if (kept.length >= wanted) {
     const surplus = new Set(tooMany(sorted, kept.length - wanted));
     return {
-      // Differs from KubeFleet: why others were not picked stays known when fewer are wanted or nothing is to be done.
+      // Differs from KubeFleet: the explanation is kept if fewer clusters are wanted or nothing changes.
       ...matched({ picks: [], kept: kept.filter((binding) => !surplus.has(binding)), surplus: [...surplus] }, sorted),
       explained: input.explainsAll ? unpicked(input, policy, sorted) : undefined,
       wanted,
@@ -166,8 +166,9 @@ function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Pick
   const present = clustersOf(kept);
   const best: Candidate[] = [];
   const missing = () => wanted - kept.length - best.length;
-  // Differs from KubeFleet: all rounds of a run are made before anything is written. There each round is a cycle with writes of its own, and
-  // already the first one gives up every binding of the earlier policy that it did not pick, although a later one may.
+  // Differs from KubeFleet: all rounds of a cycle run before anything is written. There each round is a cycle with its
+  // own writes, and the first one unschedules every obsolete binding that it did not pick, although a later round may
+  // pick it.
   const { batchLimit } = panel;
   const next = batchLimit === 1 ? picker(panel, better) : undefined;
   while (missing() > batchLimit) {
@@ -176,7 +177,7 @@ function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Pick
     for (const { name } of found) present.add(name);
     if (found.length === 0) break;
   }
-  // The last round is the one that is reported.
+  // The last round is reported.
   const last = lazy(() => left(panel, present));
   const ranked = (count: number) => next?.(present, count) ?? firstOf(last().candidates, count, better);
   const picks = ranked(Math.min(missing(), batchLimit));
@@ -188,14 +189,14 @@ function pickN(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Pick
   };
 }
 
-/** Those without a live binding, as they would be judged beside those that have one. */
+/** Clusters without a live binding, evaluated next to those that have one. */
 function unpicked(input: CycleInput, policy: PlacementPolicy, sorted: Sorted): Iterable<Explained> {
   const panel = filterMembers(runOf(input, policy, sorted), input.plugins ?? profile);
   const last = lazy(() => left(panel, clustersOf([...sorted.scheduled, ...sorted.bound])));
   return explanation(panel, { last, ranked: (count) => firstOf(last().candidates, count, better), picks: [] });
 }
 
-/** All that are not taken, as the next round judges them. */
+/** All clusters that are not picked, as the next round evaluates them. */
 const left = ({ candidates, round }: Panel, present: ReadonlySet<string>): Filtered =>
   judged(candidates, round(present));
 
@@ -204,15 +205,15 @@ const noted = ({ notesOn }: Panel, candidate: Candidate): Candidate => {
   return more.length === 0 ? candidate : { ...candidate, notes: [...candidate.notes, ...more] };
 };
 
-// ---- why others are not picked: computed only as far as it is read, since of ten thousand clusters a status explains twenty
+// ---- why others are not picked: computed lazily, because a status explains twenty of ten thousand clusters
 
 const again = <T>(items: () => Iterator<T>): Iterable<T> => ({ [Symbol.iterator]: items });
 
-/** So many are ranked first; who reads on has all of them sorted. */
+/** This many are ranked first; a reader that continues gets the full sort. */
 const RANKED_FIRST = 32;
 
 interface LastRound {
-  /** All that were judged. */
+  /** All clusters that were evaluated. */
   last(): Filtered;
   /** The best of them. */
   ranked(count: number): readonly Candidate[];
@@ -237,14 +238,16 @@ function* refusals(panel: Panel, rejected: readonly Rejection[]) {
 
 const byName = (a: Rejection, b: Rejection): number => byText(a.name, b.name);
 
-/** Best first. Among equals the larger name: unlike PickAll, which goes up. */
+/** Best first. Ties are broken by the larger name, unlike PickAll, which sorts ascending. */
 const better = (a: Candidate, b: Candidate): number =>
   byNumber(b.score.topology, a.score.topology) ||
   byNumber(b.score.affinity, a.score.affinity) ||
   byNumber(b.score.obsolete, a.score.obsolete) ||
   byText(b.name, a.name);
 
-/** Those that wait for their rollout go first, then those that serve; in each, the lowest score as it was when they were picked. */
+/**
+ * Scheduled bindings are removed before bound ones; within each, those with the lowest score at the time of the pick.
+ */
 function tooMany({ scheduled, bound }: Sorted, count: number): readonly HubBinding[] {
   return [...scheduled.toSorted(worse), ...bound.toSorted(worse)].slice(0, count);
 }
@@ -261,7 +264,7 @@ const worse = (a: HubBinding, b: HubBinding): number => {
 
 // ---- PickFixed
 
-/** No plugins: who names a cluster means it. Only that it is a member in good health is looked at. */
+/** No plugins: the user named the clusters. Only membership and health are checked. */
 function pickFixed({ now }: CycleInput, names: ReadonlySet<string>, sorted: Sorted, known: Members): Picking {
   const kept = [...sorted.scheduled, ...sorted.bound].filter((binding) => names.has(clusterOf(binding)));
   const present = clustersOf(kept);
@@ -275,14 +278,14 @@ function pickFixed({ now }: CycleInput, names: ReadonlySet<string>, sorted: Sort
       absent.push(notFound(name));
       continue;
     }
-    // Differs from KubeFleet: what a cluster has stays there and counts while it is unwell.
+    // Differs from KubeFleet: an unhealthy cluster keeps its placement and still counts.
     if (present.has(name)) continue;
     const verdict = eligibility(member, now);
     if (verdict.ok) decisions.push(named(name));
     else if (had.has(name)) decisions.push(named(name, `kept although ${verdict.reason}`));
     else unfit.push(ineligible({ name, reason: verdict.reason, plugin: clusterEligibility.name }));
   }
-  // Differs from KubeFleet: an empty list is an answer like any other. There nothing happens at all, and what was placed stays.
+  // Differs from KubeFleet: an empty list unschedules everything. There nothing happens, and placed objects stay.
   return { ...matched({ picks: decisions, kept }, sorted), explained: [...unfit, ...absent], wanted: names.size };
 }
 
@@ -291,14 +294,14 @@ function pickFixed({ now }: CycleInput, names: ReadonlySet<string>, sorted: Sort
 interface Matching {
   readonly picks: readonly ClusterDecision[];
   readonly kept: readonly HubBinding[];
-  /** Live ones that are given up. */
+  /** Live bindings to unschedule. */
   readonly surplus?: readonly HubBinding[];
 }
 
-/** A pick takes the binding that its cluster has, if there is one; bindings of an earlier policy that no pick takes are given up. */
+/** A pick reuses the existing binding of its cluster; obsolete bindings that no pick uses are unscheduled. */
 function matched({ picks, kept, surplus = [] }: Matching, sorted: Sorted) {
   const obsolete = byCluster(sorted.obsolete);
-  // Should a cluster have several that were given up, the first is taken back and the others go.
+  // If a cluster has several unscheduled bindings, the first is reused.
   const unscheduled = new Map(sorted.unscheduled.toReversed().map((binding) => [clusterOf(binding), binding]));
   const isTaken = new Set(sorted.obsolete.length === 0 ? [] : picks.map(({ clusterName }) => clusterName));
   const hasEarlier = obsolete.size + unscheduled.size > 0;

@@ -1,8 +1,10 @@
-// The scheduler: a placement's policy, the members and the bindings that are there become bindings, decisions and the Scheduled condition.
+// The scheduler: turns the policy, members and existing bindings of a placement into bindings, decisions and the
+// Scheduled condition.
 //
-// Lives here: what is written, in which order, and how a placement is taken down. Elsewhere: who is picked (cycle.ts, plugins/), what the
-// policy snapshot says (report.ts), which placements a change concerns (affected.ts), when no cycle is needed (settled.ts).
-// Guarantee: every prefix of the steps is a safe place to die: the new is written before the old is given up, and the status comes last.
+// This file has the writes, their order, and the clean-up. cycle.ts and plugins/ pick the clusters, report.ts has the
+// status of the policy snapshot, affected.ts the affected placements, settled.ts when no cycle is needed. Guarantee: a
+// crash after any prefix of the steps is safe: new bindings are written before old ones are unscheduled, and the status
+// is written last.
 import { annotations, finalizers, labels } from '../../api/names.ts';
 import { isAbandoning } from '../../api/not-supported.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
@@ -20,20 +22,22 @@ import { reportOf, reportOfTrouble } from './report.ts';
 import { stands } from './settled.ts';
 
 export interface Observed {
-  /** Absent = gone. */
+  /** Absent = deleted. */
   readonly placement?: HubPlacement;
-  /** Those that say of themselves that they are the latest. */
+  /** Policy snapshots that are labeled as the latest. */
   readonly snapshots: readonly HubPolicySnapshot[];
   readonly bindings: readonly HubBinding[];
   readonly members: CycleInput['members'];
-  /** By cluster, of members that are being deleted and have a binding: the moment from which each counts as gone. */
+  /** Leaving members that still have a binding, by cluster: when each counts as deleted. */
   readonly leaving: ReadonlyMap<string, number>;
-  /** What the placement uses that is not built yet: it gets nothing. */
+  /** An unsupported feature in use: the placement gets no clusters. */
   readonly notSupported?: string;
   /** The policy names ClusterGroups, and they cannot be read. */
   readonly lacksGroups?: true;
   readonly failure?: Failure;
-  /** The last run found nothing to do, and nothing has happened since that a run reads; false = it has, or it is unknown. */
+  /**
+   * The last run found nothing to do, and nothing that a run reads has changed since; false = it has, or it is unknown.
+   */
   readonly isSettled: boolean;
   readonly now: number;
 }
@@ -44,7 +48,7 @@ export const decideFor =
   (family: PlacementFamily) =>
   (observed: Observed): Decision => {
     const { placement, bindings } = observed;
-    // The deletion of a binding (by an eviction, by the rollout) waits for this.
+    // A binding that is being deleted (by an eviction, by the rollout) waits for this finalizer to be removed.
     const released = release(family, bindings);
     if (placement === undefined) return clearAway(family, observed, released);
     const unmarked = bindings.filter((binding) => !isMarked(binding));
@@ -57,24 +61,24 @@ export const decideFor =
     return untilGone(observed, schedule(family, { ...observed, placement, snapshot }, released));
   };
 
-/** Members are being deleted, and none of them counts as gone. */
+/** Members are being deleted, and none of them counts as deleted yet. */
 const stillLeaving = ({ leaving, now }: Observed): boolean =>
   leaving.size > 0 && [...leaving.values()].every((from) => from > now);
 
-/** Wakes when the next member that is being deleted counts as gone. */
+/** Requeues when the next leaving member counts as deleted. */
 function untilGone({ leaving, now }: Observed, decided: Decision): Decision {
   const moments = [...leaving.values()].filter((from) => from > now);
   return moments.length === 0 ? decided : { ...decided, wakeAt: Math.min(...moments, decided.wakeAt ?? Infinity) };
 }
 
-/** Without it they would be frozen, and stay when the placement goes. */
+/** Without the label no controller would find them: they would never change, and outlive the placement. */
 function mark(family: PlacementFamily, { metadata }: HubPlacement, unmarked: readonly HubBinding[]): Decision {
   const change = { metadata: { labels: { [labels.parentPlacement]: metadata.name ?? '' } } };
   const because = 'another client removed the placement label from bindings';
   return decision([unmarked.map((binding) => patch(seen(family.bindings, binding), change, because))], because);
 }
 
-/** The one to schedule by; or why there is none. */
+/** The policy to schedule by, or why there is none. */
 function policyIn({ snapshots, notSupported, lacksGroups }: Observed): HubPolicySnapshot | string {
   if (notSupported !== undefined) return `not scheduled: ${notSupported} is not supported yet`;
   if (lacksGroups === true) return 'not scheduled: ClusterGroups cannot be read';
@@ -83,7 +87,7 @@ function policyIn({ snapshots, notSupported, lacksGroups }: Observed): HubPolicy
   return snapshots.length > 1 ? 'several policy snapshots say that they are the latest' : snapshot;
 }
 
-/** Whether what is decided about it comes from a run, or from one that need not be made again. */
+/** Whether the decision comes from a scheduling run, or from one that need not be repeated. */
 export const isScheduled = (observed: Observed): boolean =>
   observed.placement !== undefined &&
   observed.placement.metadata.deletionTimestamp === undefined &&
@@ -111,7 +115,7 @@ function schedule(family: PlacementFamily, observed: Scheduling, released: Step)
   };
 
   if (failure !== undefined && isLasting(failure)) {
-    // Said once; then it is tried again.
+    // Reported once; then the write is retried.
     const { steps, because } = troubled(failure.message);
     if (steps.length > 0) return { steps, holds: [], because };
   }
@@ -121,7 +125,7 @@ function schedule(family: PlacementFamily, observed: Scheduling, released: Step)
     return troubled(`annotation ${annotations.numberOfClusters} is no number`);
   }
 
-  // A member that is being deleted and is still heard keeps its place: it is no reason for a run either.
+  // A reachable member that is being deleted keeps its placements, so it is no reason for a run either.
   if (observed.isSettled && (stillLeaving(observed) || stands({ ...observed, numberOfClusters }))) {
     const because = 'nothing has happened that a run looks at: only the generation is followed';
     const isFollowed = snapshot.status?.observedCRPGeneration === generation;
@@ -142,11 +146,12 @@ function schedule(family: PlacementFamily, observed: Scheduling, released: Step)
   const because = `${found} of ${wanted} clusters: ${creates.length} new, ${patches.length} taken over, ${unscheduled.length} given up`;
   const hold = held(family, observed.placement);
   const isNew = hold.length > 0;
-  // Of a new placement the hold makes sure that it is this one.
+  // For a new placement, the conditional write of the finalizer proves that it is still this one.
   const sure = unscheduled.length + (isNew ? 0 : creates.length) === 0 ? [] : certain(family, snapshot);
   const told = statusStep(family, snapshot, reportOf(outcome, report), because);
   const ended = outcome.duplicates.length === 0 ? [] : endDuplicates(family, outcome.duplicates);
-  // What a predecessor left is dealt with before the hold, which says that there is none left.
+  // Bindings of a predecessor are handled before the finalizer is added, because the finalizer means that there are
+  // none left.
   const steps = isNew
     ? [released, ...ended, patches, sure, unscheduled, hold, creates, ...told]
     : [released, ...ended, sure, creates, patches, unscheduled, ...told];
@@ -154,8 +159,9 @@ function schedule(family: PlacementFamily, observed: Scheduling, released: Step)
 }
 
 /**
- * The objects of a duplicate belong to its survivor, so it is marked before it is deleted: the work generator then hands that over and lets it go. Who is behind
- * would delete the only one that is left.
+ * A duplicate's objects belong to the survivor, so it is marked before it is deleted: the work generator then hands its
+ * objects over without deleting them. Without the check, a hub with a stale cache would delete the only binding that is
+ * left.
  */
 function endDuplicates({ bindings }: PlacementFamily, duplicates: readonly Duplicate[]): readonly Step[] {
   const survivors = [...new Set(duplicates.map(({ survivor }) => survivor))];
@@ -173,7 +179,7 @@ function endDuplicates({ bindings }: PlacementFamily, duplicates: readonly Dupli
   ];
 }
 
-/** Who is behind would pick and give up clusters by a policy that has been replaced, or for a placement of this name that is gone. */
+/** A hub with a stale cache would schedule by an outdated policy, or for a deleted placement of the same name. */
 const certain = ({ policySnapshots }: PlacementFamily, snapshot: HubPolicySnapshot): Step => [
   assertUnchanged(seen(policySnapshots, snapshot), 'makes sure that the policy is still this one'),
 ];
@@ -181,7 +187,8 @@ const certain = ({ policySnapshots }: PlacementFamily, snapshot: HubPolicySnapsh
 const cycleInput = ({ placement, snapshot, members, bindings, now }: Scheduling, numberOfClusters: number) => ({
   policy: snapshot.spec.policy,
   numberOfClusters,
-  // Before it has our finalizer we have picked nothing for it: its bindings were picked for one of the same name, by policies of the same names.
+  // Before our finalizer is on the placement, nothing was picked for it: bindings and policies of these names belong to
+  // a predecessor of the same name.
   snapshot: placement.metadata.finalizers?.includes(finalizers.schedulerCleanup) ? (snapshot.metadata.name ?? '') : '',
   ...(placement.metadata.namespace === undefined ? {} : { namespace: placement.metadata.namespace }),
   members,
@@ -204,7 +211,7 @@ const statusStep = (
 
 // ---- finalizers
 
-/** Nothing is created for a placement that could go without us. */
+/** No binding is created before the finalizer is on the placement; otherwise it could be deleted without a clean-up. */
 function held({ placements }: PlacementFamily, placement: HubPlacement): Step {
   const { finalizers: present = [] } = placement.metadata;
   if (present.includes(finalizers.schedulerCleanup)) return [];
@@ -230,8 +237,8 @@ const without = (present: readonly string[] | undefined, finalizer: string): rea
   (present ?? []).filter((each) => each !== finalizer);
 
 /**
- * Created by a scheduler, for a placement that was then deleted without it: the two did not know of each other yet.
- * No other controller would delete it.
+ * Created for a placement that was deleted at the same time, before it got the finalizer. No other controller would
+ * delete it.
  */
 export const isStranded = ({ metadata }: HubBinding): boolean =>
   metadata.deletionTimestamp === undefined && isHeld(metadata.finalizers);
@@ -251,7 +258,10 @@ function clearAway(family: PlacementFamily, { bindings, now }: Observed, release
   };
 }
 
-/** All bindings are deleted, then let go, then the placement is. They are not waited for: who removes their works holds them. */
+/**
+ * All bindings are deleted, then their finalizers are removed, then that of the placement. This does not wait for the
+ * Works: the work generator has its own finalizer on the bindings.
+ */
 function cleanUp(family: PlacementFamily, placement: HubPlacement, bindings: readonly HubBinding[]): Decision {
   const { finalizers: present } = placement.metadata;
   if (!present?.includes(finalizers.schedulerCleanup)) {
@@ -263,7 +273,7 @@ function cleanUp(family: PlacementFamily, placement: HubPlacement, bindings: rea
   const standing = bindings.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const because = `the placement is being deleted: ${bindings.length} bindings`;
   if (standing.length > 0) {
-    // The placement may be gone before the Works are: its bindings say from now on what is to be kept.
+    // The placement may be deleted before the Works are, so the bindings record which objects to keep.
     const marks: readonly string[] = [
       ...(placement.metadata.annotations?.[annotations.keepTakenOver] === 'true' ? [annotations.keepTakenOver] : []),
       ...(isAbandoned(placement, bindings) ? [annotations.abandon] : []),
@@ -293,7 +303,10 @@ function cleanUp(family: PlacementFamily, placement: HubPlacement, bindings: rea
   );
 }
 
-/** Once one binding is marked all are: after a restart the hub may not see any more that the placement was orphaned. */
+/**
+ * If one binding is marked, all must be: after a restart the hub may not see any more that the placement was deleted
+ * with orphan propagation.
+ */
 const isAbandoned = ({ spec, isOrphaned }: HubPlacement, bindings: readonly HubBinding[]): boolean =>
   isAbandoning(spec) ||
   isOrphaned === true ||
@@ -343,14 +356,14 @@ function newBinding({ binding }: PlacementFamily, { placement, snapshot, pick, n
       ...(namespace === undefined ? {} : { namespace }),
       labels: { [labels.parentPlacement]: parent },
       annotations: { [annotations.placementUid]: uid },
-      // The second one is the work generator's: it would cost a write of its own to add it before the first Work.
+      // The second finalizer belongs to the work generator: adding it here saves a write before the first Work.
       finalizers: [finalizers.schedulerBindingCleanup, finalizers.workCleanup],
     },
     spec: {
       state: 'Scheduled',
       targetCluster: pick.decision.clusterName,
       schedulingPolicySnapshotName: snapshot.metadata.name,
-      // The rollout fills it in.
+      // Set by the rollout.
       resourceSnapshotName: '',
       clusterDecision: pick.decision,
     },
@@ -371,7 +384,7 @@ function takeOver(
   return patch(
     seen(bindings, binding),
     {
-      // Differs from KubeFleet: there the annotation stays on the server, where a later reader takes it for the truth.
+      // Differs from KubeFleet: there the annotation stays on the server, where it is outdated.
       metadata: { annotations: { [annotations.previousBindingState]: null } },
       spec: { ...spec, state: stateBefore(binding) },
     },
@@ -379,7 +392,7 @@ function takeOver(
   );
 }
 
-/** Differs from KubeFleet: annotations that are not ours stay. */
+/** Differs from KubeFleet: annotations of others stay. */
 const unschedule = ({ bindings }: PlacementFamily, binding: HubBinding): Action =>
   patch(
     seen(bindings, binding),

@@ -1,9 +1,12 @@
-// The sentences of decisions: why a cluster was picked, and why not.
+// The messages of decisions: why a cluster was picked, or not.
 import type { ClusterDecision } from '../../api/cluster-decision.ts';
 import type { Candidate, Rejection } from './filter.ts';
 import type { Score } from './plugin.ts';
 
-/** Why a cluster was not picked, and which plugin refused it. Without one it lost by its score, or is not a member. */
+/**
+ * Why a cluster was not picked, and which plugin rejected it. Without a plugin, it lost by its score or is not a
+ * member.
+ */
 export interface Explained {
   readonly decision: ClusterDecision;
   readonly plugin?: string;
@@ -12,7 +15,7 @@ export interface Explained {
 const scores = ({ affinity, topology }: Score): string =>
   `affinity score: ${affinity}, topology spread score: ${topology}`;
 
-/** Of every cluster that PickAll takes. */
+/** The score of every cluster that PickAll picks. */
 const ZERO: ClusterDecision['clusterScore'] = Object.freeze({ affinityScore: 0, priorityScore: 0 });
 
 const stored = ({ affinity, topology }: Score): ClusterDecision['clusterScore'] =>

@@ -1,4 +1,5 @@
-// Steps 1 and 2 of a cycle: prepare the plugins for a policy, then pass once over all members with what no pick can change.
+// Steps 1 and 2 of a cycle: prepare the plugins for a policy, then filter all members once by everything that picks do
+// not change.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { bestFirst } from './best-first.ts';
 import { type Judge, nameOf, type Plugin, type Prepared, pass, type Run, type Score } from './plugin.ts';
@@ -13,26 +14,26 @@ export interface Candidate {
 export interface Rejection {
   readonly name: string;
   readonly reason: string;
-  /** Which plugin refused it. */
+  /** The plugin that rejected it. */
   readonly plugin: string;
 }
 
-/** A judge, and the plugin that it belongs to. */
+/** A judge with the name of its plugin. */
 type NamedJudge = Judge & { readonly plugin: string };
 
 export interface Filtered {
-  /** In order of name. */
+  /** Sorted by name. */
   readonly candidates: readonly Candidate[];
-  /** In order of name. */
+  /** Sorted by name. */
   readonly rejected: readonly Rejection[];
 }
 
 export interface Panel extends Filtered {
-  /** Picks per round. */
+  /** Maximum picks per round. */
   readonly batchLimit: number;
   alike(member: MemberCluster): string;
   round(present: ReadonlySet<string>): readonly NamedJudge[];
-  /** What plugins have to say about a member beside their verdict. */
+  /** Notes of plugins about a member besides their verdict. */
   notesOn(member: MemberCluster): readonly string[];
 }
 
@@ -73,7 +74,9 @@ function judgedMembers(members: readonly MemberCluster[], judges: readonly Named
   return { candidates, rejected };
 }
 
-/** Those that pass every judge, with what each adds to their score, and the others with the first reason against them. */
+/**
+ * Splits candidates: those that pass every judge, with their scores, and the others with the first reason against them.
+ */
 export function judged(candidates: readonly Candidate[], judges: readonly NamedJudge[]): Filtered {
   const judge = judging(judges);
   const passed: Candidate[] = [];
@@ -89,7 +92,10 @@ export function judged(candidates: readonly Candidate[], judges: readonly NamedJ
 
 type Order = (a: Candidate, b: Candidate) => number;
 
-/** The best of those that are not taken, best first. Of candidates that are judged alike only as many are looked at as are asked for. */
+/**
+ * The best candidates that are not taken, best first. Of candidates that are judged alike, only as many are evaluated
+ * as are requested.
+ */
 export type Picker = (present: ReadonlySet<string>, count: number) => readonly Candidate[];
 
 export function picker({ candidates, alike, round }: Panel, order: Order): Picker {
@@ -121,7 +127,7 @@ export function picker({ candidates, alike, round }: Panel, order: Order): Picke
   };
 }
 
-/** A fleet has many members: a judgement allocates nothing but its result. undefined = taken already. */
+/** Called for many members, so a judgement allocates nothing but its result. undefined = taken already. */
 function judging(judges: readonly NamedJudge[]) {
   const filters = judges.filter(({ filter }) => filter !== undefined);
   const scorers = judges.flatMap(({ score }) => (score === undefined ? [] : [score]));
@@ -154,7 +160,7 @@ function judging(judges: readonly NamedJudge[]) {
   };
 }
 
-/** The best of them, in order; all if there are no more. Does not sort what is not read. */
+/** The best `count` candidates in order; all if there are no more. Does not sort the rest. */
 export function firstOf(candidates: readonly Candidate[], count: number, order: Order): readonly Candidate[] {
   if (count * 8 >= candidates.length) return candidates.toSorted(order).slice(0, count);
   const best: Candidate[] = [];

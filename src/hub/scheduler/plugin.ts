@@ -1,20 +1,21 @@
-// What a scheduling plugin is: one rule about clusters. It gives its verdict together with the reason, or a part of the score.
+// The interface of a scheduling plugin: one rule about clusters, which returns a verdict with its reason, or a part of
+// the score.
 //
-// A run prepares every plugin once over one immutable snapshot. What no pick can change (labels, taints, health) is judged once per member;
-// what each pick changes (which are taken, how picks are spread) is judged again in every round.
+// A run prepares every plugin once over one immutable snapshot. Everything that picks do not change (labels, taints,
+// health) is judged once per member; the rest (taken clusters, the spread of picks) is judged again in every round.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 
 /** The snapshot that a run works on. */
 export interface Run {
   readonly policy: PlacementPolicy;
-  /** Of a placement that lives in one. */
+  /** The namespace of a ResourcePlacement. */
   readonly namespace?: string;
-  /** All of the fleet, the unhealthy and the leaving ones included, in order of name. */
+  /** All members of the fleet, including unhealthy and leaving ones, sorted by name. */
   readonly members: readonly MemberCluster[];
-  /** One of them, by name. */
+  /** Finds a member by name. */
   find(name: string): MemberCluster | undefined;
-  /** Clusters whose binding was made under an earlier policy. */
+  /** Clusters whose binding is from an earlier policy. */
   readonly obsolete: ReadonlySet<string>;
   readonly now: number;
 }
@@ -27,7 +28,7 @@ export interface Score {
 }
 
 export type Verdict =
-  | { readonly is: 'pass' /** What a person should know although it passed. */; readonly note?: string }
+  | { readonly is: 'pass' /* A note for the user, although it passed. */; readonly note?: string }
   /** Neither picked again nor reported as unfit. */
   | { readonly is: 'taken' }
   | { readonly is: 'unfit'; readonly reason: string };
@@ -43,17 +44,17 @@ export interface Judge {
 }
 
 export interface Prepared extends Judge {
-  /** At most so many picks per round, because a pick changes which cluster is the next best. At least 1; absent = no limit. */
+  /** Maximum picks per round, because a pick changes which cluster is the next best. At least 1; absent = no limit. */
   readonly batchLimit?: number;
-  /** Members for which this gives the same text are judged alike in every round, but for those that are taken. Absent = all are. */
+  /** Members with the same text are judged alike in every round, unless they are taken. Absent = all are. */
   alike?(member: MemberCluster): string;
-  /** What a person should know about this member, whether it is picked or not. Asked only for decisions that are reported. */
+  /** A note for the user about this member, picked or not. Called only for decisions that are reported. */
   note?(member: MemberCluster): string | undefined;
-  /** The judge of one round, given who has been picked so far. */
+  /** The judge of one round, given the picks so far. */
   round?(present: ReadonlySet<string>): Judge;
 }
 
-/** A member before and after a change; undefined = it was not known. */
+/** A member before and after a change; undefined = it was not cached before. */
 export interface MemberChange {
   readonly older: MemberCluster | undefined;
   readonly newer: MemberCluster;
@@ -61,13 +62,14 @@ export interface MemberChange {
 
 export interface Plugin {
   readonly name: string;
-  /** undefined = nothing to say about this policy. */
+  /** undefined = the plugin does not apply to this policy. */
   prepare(run: Run): Prepared | undefined;
-  /** What a user should know about this policy, whatever is picked. The Scheduled condition carries it. */
+  /** Notes for the user about this policy, whatever is picked. They are part of the Scheduled condition. */
   remarks?(run: Pick<Run, 'policy' | 'members'>): readonly string[];
   /**
-   * Whether a change lets the member be picked under this policy, by something that only this plugin reads. It wakes the placements. Labels of
-   * terms and of spread constraints, taints, health and namespaces are compared for all plugins (affected.ts).
+   * Whether a change makes the member eligible under this policy, by values that only this plugin reads; then the
+   * placements are requeued. Labels of terms and of spread constraints, taints, health and namespaces are compared for
+   * all plugins (affected.ts).
    */
   admits?(change: MemberChange, policy: PlacementPolicy): boolean;
 }

@@ -12,7 +12,7 @@ describe('what a sorter adds', () => {
     { value: 100, order: 'Descending', weight: 100, adds: 100 },
     { value: 10, order: 'Ascending', weight: -100, adds: -100 },
     { value: 100, order: 'Ascending', weight: -100, adds: 0 },
-    // A half goes away from zero.
+    // Halves round away from zero.
     { value: 55, order: 'Descending', weight: 5, adds: 3 },
     { value: 55, order: 'Descending', weight: -5, adds: -3 },
     { value: 55, order: 'Ascending', weight: 1, adds: 1 },

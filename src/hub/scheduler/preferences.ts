@@ -1,5 +1,5 @@
-// Preferred affinity terms: how much each adds to the affinity score of a cluster, by its labels and by its place between the
-// smallest and the largest value of a property. Arithmetic as in KubeFleet, to the digit.
+// Preferred affinity terms: how much each adds to the affinity score of a cluster, by its labels and by its position
+// between the smallest and the largest value of a property. The arithmetic is exactly that of KubeFleet.
 import type { ClusterSelectorTerm, PropertySorter } from '../../api/cluster-selector.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
@@ -11,7 +11,7 @@ export interface Preference {
   readonly preference: ClusterSelectorTerm;
 }
 
-/** Those that can change a score. */
+/** Preferences with weight 0 cannot change a score. */
 export const preferencesOf = (policy: PlacementPolicy): readonly Preference[] =>
   (policy.affinity?.clusterAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []).filter(
     ({ weight }) => weight !== 0,
@@ -43,7 +43,7 @@ export function compilePreference(
     },
     noteOn(member) {
       const reading = read(member);
-      // What no cluster reports is a note about the policy, not about each cluster.
+      // A property that no cluster reports is noted for the policy, not for each cluster.
       if (reading.is === 'quantity' || range === undefined || !matches(member)) return undefined;
       return `${whyUnread(name, reading)}, so the preference on it adds 0`;
     },
@@ -55,7 +55,7 @@ export interface Range {
   readonly max: number;
 }
 
-/** Over all members, those that cannot be picked included. undefined = no member has a number. */
+/** The range over all members, including those that cannot be picked. undefined = no member has a number. */
 export function rangeOf({ name }: Pick<PropertySorter, 'name'>, members: readonly MemberCluster[]): Range | undefined {
   const read = readerOf(name);
   let min = Number.POSITIVE_INFINITY;
@@ -80,7 +80,7 @@ export function share(
   return roundAwayFromZero((sortOrder === 'Descending' ? place : 1 - place) * weight);
 }
 
-/** Halves go away from zero; Math.round takes them up. */
+/** Halves round away from zero; Math.round rounds them up. */
 function roundAwayFromZero(value: number): number {
   const rounded = Math.round(Math.abs(value));
   // No negative zero: scores are compared and stored.

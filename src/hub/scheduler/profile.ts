@@ -1,4 +1,4 @@
-// The plugins in the order in which they judge: the first that rejects gives the reason. Those that judge per round come last.
+// The plugins in the order in which they judge: the first rejection gives the reason. Plugins with rounds come last.
 import type { Plugin } from './plugin.ts';
 import { clusterAffinity } from './plugins/cluster-affinity.ts';
 import { clusterEligibility } from './plugins/cluster-eligibility.ts';

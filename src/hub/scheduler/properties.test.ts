@@ -1,4 +1,4 @@
-// What must hold for every fleet, policy and history, also when the scheduler dies between any two writes.
+// Properties that hold for every fleet, policy and history, even if the scheduler crashes between any two writes.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { annotations } from '../../api/names.ts';
@@ -125,10 +125,13 @@ function checkInvariants(hub: Hub): void {
   expect(new Set(live).size, 'a cluster has two live bindings').toBe(live.length);
 }
 
-/** What is bound to what. Names are left out: a successor's tells whether its predecessor was still there. */
+/**
+ * The specs of all bindings. Names are left out: the name of a successor depends on whether its predecessor still
+ * existed.
+ */
 const shape = (hub: Hub) => hub.bindings.map(({ spec }) => JSON.stringify(spec)).toSorted();
 
-/** All whole steps before the chosen write, and a part of the step that it is in, in any order. */
+/** Performs all steps before the chosen one, and a random part of that step in any order. */
 function dying(hub: Hub, dice: () => number): void {
   const { steps } = hub.decide();
   const at = steps.length === 0 ? 0 : dice() % steps.length;
@@ -150,12 +153,12 @@ describe('whatever the fleet, the policy and what is there', () => {
         }
         expect(hub.pass()).toEqual([]);
         if (policy?.placementType === 'PickN') expect(hub.live.length).toBeLessThanOrEqual(n);
-        // The status tells of the bindings that are there.
+        // The status matches the existing bindings.
         const current = hub.bindings.filter(isLive).map((each) => specOf(each).clusterDecision);
         for (const told of (hub.status.targetClusters ?? []).filter(({ selected }) => selected)) {
           expect(current).toContainEqual(told);
         }
-        // Nothing of an earlier policy is left.
+        // No binding of an earlier policy is left.
         for (const each of hub.bindings.filter(isLive)) {
           if (policy?.placementType !== 'PickFixed') expect(specOf(each).schedulingPolicySnapshotName).toBe('web-1');
         }
@@ -204,7 +207,7 @@ describe('whatever the fleet, the policy and what is there', () => {
           if (region !== undefined) counts.set(region, (counts.get(region) ?? 0) + isLiveThere);
         }
         if (counts.size === 0) return;
-        // With one domain there is nothing to be skewed against.
+        // A single domain has no skew.
         expect(Math.max(...counts.values()) - Math.min(...counts.values())).toBeLessThanOrEqual(maxSkew);
       }),
       RUNS,
@@ -245,7 +248,7 @@ describe('whatever the fleet, the policy and what is there', () => {
     );
   });
 
-  // A spread is judged pick by pick, so half a run may lead to other picks that are as good.
+  // A spread is judged pick by pick, so an interrupted run may lead to other, equally good picks.
   test('who dies within a spread ends with as many, within N', () => {
     fc.assert(
       fc.property(anySetup(spreadPolicy), anyDice, ({ make, n }, dice) => {

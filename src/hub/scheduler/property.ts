@@ -8,21 +8,21 @@ import { parseQuantity, type Quantity } from '../../base/quantity.ts';
 export type Reading =
   | {
       readonly is: 'quantity';
-      readonly quantity: Quantity /** For ranking only: comparisons are exact. */;
+      readonly quantity: Quantity /* For ranking only: comparisons are exact. */;
       readonly number: number;
     }
   | { readonly is: 'missing' }
-  /** Differs from KubeFleet: there it fails the whole scheduling of the placement. */
+  /** Differs from KubeFleet: there such a value fails the scheduling of the whole placement. */
   | { readonly is: 'not a quantity' };
 
 const MISSING: Reading = Object.freeze({ is: 'missing' });
 const NOT_A_QUANTITY: Reading = Object.freeze({ is: 'not a quantity' });
 
-/** Properties that policies name are few. */
+/** Policies name few properties. */
 const MAX_PROPERTIES = 256;
 const known = createLru<string, WeakMap<MemberStatus, Reading>>(MAX_PROPERTIES);
 
-/** Reads one property of any member. Quantities are parsed once per report of a member. */
+/** Reads one property of any member. Quantities are parsed once per status of a member. */
 export function readerOf(name: string): (member: MemberCluster) => Reading {
   const source = propertySourceOf(name);
   if (source === undefined) return () => MISSING;
@@ -33,7 +33,7 @@ export function readerOf(name: string): (member: MemberCluster) => Reading {
     const found = readings.get(status);
     if (found !== undefined) return found;
     const reading = readingOf(valueIn(status, source));
-    // A status that can still change must not be remembered by its identity.
+    // A mutable status must not be cached by identity.
     if (Object.isFrozen(status)) readings.set(status, reading);
     return reading;
   };

@@ -1,4 +1,4 @@
-// What is said when all clusters that fit are none.
+// The message if no cluster fits and PickAll is satisfied with none.
 import { expect, test } from 'vitest';
 import { conditionOf } from '../../api/next-condition.ts';
 import { namespacedFamily } from '../families.ts';

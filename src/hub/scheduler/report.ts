@@ -1,4 +1,5 @@
-// What the policy snapshot says after a run: who was picked, why others were not, and whether that is what the policy asks for.
+// The status of the policy snapshot after a run: which clusters were picked, why others were not, and whether the
+// policy is satisfied.
 import type { ClusterDecision } from '../../api/cluster-decision.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import { MAX_DECISIONS, type PolicySnapshotReason, type PolicySnapshotStatus } from '../../api/policy-snapshot.ts';
@@ -8,13 +9,13 @@ import type { HubPolicySnapshot } from '../placement-sources.ts';
 import type { Outcome } from './cycle.ts';
 import { type Explained, FILTERED } from './decisions.ts';
 
-/** Of clusters that no policy names. */
+/** Clusters that the policy does not name. */
 const MAX_EXPLAINED = 20;
 const SCHEDULED = 'Scheduled';
 
 export interface ReportInput {
   readonly snapshot: HubPolicySnapshot;
-  /** Of the placement, as the snapshot tells it. */
+  /** The generation of the placement, from the annotation of the snapshot. */
   readonly generation: number;
   readonly now: number;
 }
@@ -25,7 +26,7 @@ interface Said {
   readonly message: string;
 }
 
-/** The status to write; undefined = it says so already. */
+/** The status to write; undefined = it is up to date. */
 export function reportOf(outcome: Outcome, input: ReportInput): PolicySnapshotStatus | undefined {
   const { found, wanted, remarks } = outcome;
   const isFulfilled = found >= wanted;
@@ -44,7 +45,10 @@ const isPickAll = ({ spec: { policy } }: HubPolicySnapshot): boolean =>
 const MAX_REASONS = 3;
 const MAX_NAMED = 3;
 
-/** All that fit are found, and there are none: hardly what was meant, so it says why. Notes of others follow a semicolon, so it has none. */
+/**
+ * PickAll found no cluster that fits, which is hardly intended, so the message says why. It contains no semicolon,
+ * because further notes follow after one.
+ */
 function sayNobody(refused: readonly Explained[]): string {
   if (refused.length === 0) return 'found 0 clusters that fit the scheduling policy: the fleet has no members';
   const byReason = new Map<string, string[]>();
@@ -63,8 +67,8 @@ const few = (names: readonly string[]): string =>
   `${names.slice(0, MAX_NAMED).join(', ')}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ''}`;
 
 /**
- * The status when no run was possible; decisions stay as they are.
- * Differs from KubeFleet: there such a placement stays pending and gives no reason.
+ * The status if no run was possible; decisions stay as they are. Differs from KubeFleet: there such a placement stays
+ * pending without a reason.
  */
 export function reportOfTrouble(cause: string, input: ReportInput): PolicySnapshotStatus | undefined {
   const decisions = input.snapshot.status?.targetClusters ?? [];
@@ -96,8 +100,8 @@ function changed({ decisions, isFulfilled, message }: Said, { snapshot, generati
 }
 
 /**
- * Differs from KubeFleet: the picked ones stand in order of name, so that equal decisions are equal lists; and those that explain are
- * counted after those that were picked after all have been left out.
+ * Differs from KubeFleet: picked clusters are sorted by name, so that equal decisions give equal lists; and the number
+ * of explained clusters is limited after the picked ones are removed, not before.
  */
 function decisionsOf(
   { kept, picks, explained }: Outcome,
@@ -124,5 +128,5 @@ function* decisionsIn(explained: Iterable<Explained>) {
   for (const { decision } of explained) yield decision;
 }
 
-/** What was said last about whether the policy is fulfilled. */
+/** The Scheduled condition as last written. */
 export const scheduledCondition = ({ status }: HubPolicySnapshot) => conditionOf(status?.conditions, SCHEDULED);

@@ -1,4 +1,4 @@
-// Required affinity terms: labels and properties that a cluster must have. One term is enough.
+// Required affinity terms: labels and properties that a cluster must have. One matching term is enough.
 import type { ClusterSelectorTerm, GroupSelectorTerm, PropertyExpression } from '../../api/cluster-selector.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
@@ -11,15 +11,18 @@ export const requiredTerms = (policy: PlacementPolicy): readonly GroupSelectorTe
 
 export interface RequiredTerm {
   matchesLabels(member: MemberCluster): boolean;
-  /** The first comparison that does not hold, in words; undefined = all hold. Without the observed value, which may change with every heartbeat. */
+  /**
+   * The first comparison that fails, in words; undefined = all hold. Without the observed value, which may change with
+   * every heartbeat.
+   */
   refusedBy(member: MemberCluster): string | undefined;
 }
 
 export function compileTerm(term: ClusterSelectorTerm | GroupSelectorTerm): RequiredTerm {
   const { labelSelector, propertySelector } = term;
-  // The selector of a group that exists has taken the place of its name.
+  // The selector of an existing group has already replaced its name.
   const isUnresolved = 'clusterGroup' in term && (term.clusterGroup ?? '') !== '';
-  // In these terms an absent selector asks for nothing.
+  // In these terms an absent selector matches everything.
   const labels = labelSelector === undefined ? everything : compileLabelSelector(labelSelector);
   const comparisons = (propertySelector?.matchExpressions ?? []).map(comparisonOf);
   return {
@@ -43,7 +46,7 @@ export function compileTerms(policy: PlacementPolicy): readonly RequiredTerm[] {
   const known = compiled.get(policy);
   if (known !== undefined) return known;
   const terms = requiredTerms(policy).map(compileTerm);
-  // A policy that can still change must not be remembered by its identity.
+  // A mutable policy must not be cached by identity.
   if (Object.isFrozen(policy)) compiled.set(policy, terms);
   return terms;
 }
@@ -67,9 +70,9 @@ function comparisonOf({ name, operator, values }: PropertyExpression): (member: 
   return (member) => {
     if (wanted === undefined) return unreadable;
     const reading = read(member);
-    // Without a value no comparison holds, `Ne` included.
+    // Without a value every comparison fails, even `Ne`.
     if (reading.is !== 'quantity') return whyUnread(name, reading);
-    // Rounding keeps the order, so only numbers that round to the same one need the exact comparison.
+    // Rounding keeps the order, so only numbers that round to the same value need the exact comparison.
     const difference = reading.number - rounded || compareQuantities(reading.quantity, wanted);
     return HOLDS[operator](difference) ? undefined : refusal;
   };

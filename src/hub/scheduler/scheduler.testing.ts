@@ -1,5 +1,6 @@
-// A hub in miniature for tests of the scheduler: members, one placement with its policy snapshot, its bindings. Decisions are the real ones,
-// projections are the real ones; writes are carried out on plain objects, wholly or as far as a test lets them.
+// A miniature hub for tests of the scheduler: members, one placement with its policy snapshot, its bindings. Decisions
+// and projections are the real ones; writes are carried out on plain objects, all of them or as far as a test lets
+// them.
 import type { Binding, BindingState } from '../../api/binding.ts';
 import type { ClusterDecision } from '../../api/cluster-decision.ts';
 import type { ClusterSelectorTerm } from '../../api/cluster-selector.ts';
@@ -27,7 +28,7 @@ export interface MemberSetup {
   readonly heartbeat?: number | undefined;
   readonly healthy?: { readonly status: 'True' | 'False'; readonly since: number };
   readonly leaving?: boolean;
-  /** undefined = does not report any. */
+  /** undefined = the member reports none. */
   readonly namespaces?: readonly string[];
   readonly isDegraded?: boolean;
   /** By name. */
@@ -175,7 +176,7 @@ function measuresOf(cluster: Short): Pick<MemberSetup, 'properties' | 'usage'> {
   return { properties: { [NODES]: String(nodes), [RATING]: String(rating) }, usage: usageOf(cpu, memory) };
 }
 
-/** With changes to some of them; others are added. */
+/** The fleet with some members changed or added. */
 export function theFleet(changes: Readonly<Record<string, MemberSetup>> = {}): MemberCluster[] {
   const setups = new Map<string, MemberSetup>(
     shorts.map((each) => {
@@ -232,7 +233,7 @@ export const sortedBy = (name: string, sortOrder: 'Ascending' | 'Descending'): C
   propertySorter: { name, sortOrder },
 });
 
-/** Required and preferred terms together. */
+/** Combines required and preferred terms. */
 export const both = (...parts: readonly Partial<PlacementPolicy>[]): Partial<PlacementPolicy> => ({
   affinity: { clusterAffinity: Object.assign({}, ...parts.map(({ affinity }) => affinity?.clusterAffinity)) },
 });
@@ -362,7 +363,7 @@ export class Hub {
     };
   }
 
-  // ---- what others do
+  // ---- what other controllers and users do
 
   newPolicy(index: number, policy: PlacementPolicy | undefined, numberOfClusters?: number): void {
     this.snapshot = this.#snapshot(index, policy, numberOfClusters);
@@ -372,7 +373,7 @@ export class Hub {
     this.snapshot = merged(this.snapshot, { metadata: { annotations: { [name]: value } } }) as KubeObject;
   }
 
-  /** The rollout begins on a cluster. */
+  /** The rollout starts on a cluster. */
   bind(...clusters: readonly string[]): void {
     this.bindings = this.bindings.map((each) =>
       clusters.map(long).includes(specOf(each).targetCluster)
@@ -410,14 +411,14 @@ export class Hub {
     return decideFor(this.family)(this.observed());
   }
 
-  /** One pass; returns its writes, in words. */
+  /** One reconcile; returns its writes in words. */
   pass(): readonly string[] {
     const { steps } = this.decide();
     for (const step of steps) for (const action of step) this.perform(action);
     return steps.flat().map(inWords);
   }
 
-  /** Passes until nothing is left to do. */
+  /** Reconciles until nothing is left to do. */
   settle(): void {
     for (let round = 0; this.pass().length > 0; round++) if (round > 20) throw new Error('does not settle');
   }
@@ -435,7 +436,7 @@ export class Hub {
     const { plural } = action.of.resource;
     const next = (object: KubeObject): KubeObject => {
       if (object.metadata.resourceVersion !== action.of.resourceVersion) throw new Error('conflict');
-      // What changes nothing makes no revision.
+      // A write without changes creates no new revision.
       if (action.do === 'json-patch') throw new Error('not written here');
       if (action.do === 'patch' && Object.keys(action.merge as object).length === 0) return object;
       const resourceVersion = String(this.#revision++);
@@ -456,7 +457,7 @@ export class Hub {
     }
   }
 
-  // ---- what a test looks at
+  // ---- what tests read
 
   /** `c7 Bound web-1`, `c5 Unscheduled (Bound) web-0`, `c3 deleting`. */
   get words(): readonly string[] {
@@ -474,18 +475,18 @@ export class Hub {
     return this.snapshot.status as PolicySnapshotStatus;
   }
 
-  /** `True 7`, with the number that the message tells first. */
+  /** `True/Scheduled 7`, with the first number of the message. */
   get condition(): string | undefined {
     const found = conditionOf(this.status?.conditions, 'Scheduled');
     return found && `${found.status}/${found.reason} ${/\d+/.exec(found.message)?.[0]}`;
   }
 
-  /** `c7 (-1,0)` of picked ones in order of name, (topology, affinity). */
+  /** `c7 (-1,0)` for each picked cluster, sorted by name: (topology, affinity). */
   get selected(): readonly string[] {
     return (this.status?.targetClusters ?? []).filter(({ selected }) => selected).map(scoreInWords);
   }
 
-  /** In the order of the status. Filtered ones have no score. */
+  /** In the order of the status. Filtered clusters have no score. */
   get unselected(): readonly string[] {
     return (this.status?.targetClusters ?? []).filter(({ selected }) => !selected).map(scoreInWords);
   }
@@ -526,7 +527,7 @@ export function inWords(action: Action): string {
   }
 }
 
-/** JSON merge patch. */
+/** A JSON merge patch. */
 function merged(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const result: Record<string, unknown> = { ...(isObject(target) ? target : {}) };

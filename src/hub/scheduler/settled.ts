@@ -1,9 +1,10 @@
-// When there is no run: a run has found nothing to do, and nothing has happened since that a run looks at. Of a placement whose selectors were edited
-// only the generation has moved then, and decisions do not follow that.
-// Differs from KubeFleet: there each new generation is a reason for a run, which moves what is on a cluster that is leaving, if not gone.
+// When no scheduling run is needed: a run found nothing to do, and nothing that a run reads has changed since. If only
+// the selectors of a placement were edited, only the generation has changed, and decisions do not depend on it. Differs
+// from KubeFleet: there each new generation triggers a run, which moves workloads from a cluster that is leaving but
+// not gone.
 //
-// A reconcile does not know what woke it, and several events may have. So the watch rules note for each placement that something has happened, until
-// a run has found nothing to do. Without that memory, as after a start, there is a run.
+// A reconcile does not know which events requeued it. So the watch rules note for each placement that something has
+// changed, until a run finds nothing to do. Without that memory, as after a start, there is a run.
 import { finalizers } from '../../api/names.ts';
 import type { Projected, WatchRule } from '../../runtime/controller.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot } from '../placement-sources.ts';
@@ -13,11 +14,11 @@ import { nameOf } from './plugin.ts';
 import { scheduledCondition } from './report.ts';
 
 export interface Memory {
-  /** The last run found nothing to do, and nothing has happened since that a run looks at. */
+  /** The last run found nothing to do, and nothing that a run reads has changed since. */
   isSettled: boolean;
 }
 
-/** The same rule, which notes for each key that something has happened, unless `isNone` says that no run looks at it. */
+/** The same rule, which also notes the change for each key, unless `isNone` says that no run reads it. */
 export const unsettling = <T extends Projected>(
   rule: WatchRule<T>,
   isNone: (item: T, old: T) => boolean = () => false,
@@ -31,18 +32,19 @@ export const unsettling = <T extends Projected>(
 export interface Standing {
   readonly placement: HubPlacement;
   readonly snapshot: HubPolicySnapshot;
-  /** Of PickN. */
+  /** For PickN. */
   readonly numberOfClusters: number | undefined;
   readonly members: CycleInput['members'];
   readonly bindings: readonly HubBinding[];
-  /** By cluster, of members that are being deleted: the moment from which each counts as gone. */
+  /** Leaving members, by cluster: when each counts as deleted. */
   readonly leaving: ReadonlyMap<string, number>;
   readonly now: number;
 }
 
 /**
- * Whether all decisions are carried out, by the objects themselves: the policy is fulfilled, and the bindings are those of its decisions. A policy
- * that is not fulfilled is worth a run whenever there is a reason to look. A member that is leaving changes nothing until it counts as gone.
+ * Whether the objects show that all decisions are carried out: the policy is satisfied, and the bindings match its
+ * decisions. A policy that is not satisfied runs on every reconcile. A leaving member changes nothing until it counts
+ * as deleted.
  */
 export function stands({ placement, snapshot, numberOfClusters, members, bindings, leaving, now }: Standing): boolean {
   const said = scheduledCondition(snapshot);

@@ -1,22 +1,23 @@
-// What the annotations of a run say: whether it continues when the fleet changes, and how long it waits for an unreachable cluster.
+// The annotations of a run: whether it continues when the fleet changes, and how long it waits for an unreachable
+// cluster.
 import { annotations } from '../../api/names.ts';
 import { parseDuration } from '../../base/duration.ts';
 import type { HubRun } from '../staged-sources.ts';
 
 const CONTINUE = 'Continue';
 
-/** The clusters of its beginning are its clusters to the end, even if others join, leave or are relabeled meanwhile. */
+/** The run keeps the clusters that it started with, even if clusters join, leave or are relabeled meanwhile. */
 export const continuesOnChange = ({ metadata }: Pick<HubRun, 'metadata'>): boolean =>
   metadata.annotations?.[annotations.membershipChange] === CONTINUE;
 
-/** undefined = it waits without end. */
+/** undefined = it waits forever. */
 export function unreachableAfterMs({ metadata }: Pick<HubRun, 'metadata'>): number | undefined {
   const text = metadata.annotations?.[annotations.unreachableAfter];
   const ms = text === undefined ? undefined : parseDuration(text);
   return ms !== undefined && ms > 0 ? ms : undefined;
 }
 
-/** What is wrong with them; undefined = nothing. */
+/** Why an annotation is invalid; undefined = all are valid. */
 export function troubleInAnnotations({ metadata }: Pick<HubRun, 'metadata'>): string | undefined {
   const change = metadata.annotations?.[annotations.membershipChange];
   if (change !== undefined && change !== CONTINUE && change !== 'Abort') {

@@ -1,4 +1,4 @@
-// What is asked for at a gate, and what is said on requests that nobody asked for.
+// Which approvals a gate requests, and what is reported on requests that the run did not create.
 import { describe, expect, test } from 'vitest';
 import { families } from '../families.ts';
 import type { HubApprovalRequest } from '../staged-sources.ts';

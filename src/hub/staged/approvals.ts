@@ -1,6 +1,7 @@
-// Gates that ask a person. Guarantees: an approval counts only if this very run has asked for it, not an earlier one of its name, and only if it
-// refers to the request as it is; once it is accepted nothing withdraws it, and the request says so, whatever writes
-// over it; an approval that does not count gets the reason.
+// Gates with approvals. Guarantees: an approval counts only if this run, not an earlier one of the same name, created
+// the request, and only for the present generation of the request. An accepted approval cannot be withdrawn, and its
+// condition is restored if another client overwrites it. An approval that does not count gets a condition with the
+// reason.
 import { type ApprovalReason, REJECTED } from '../../api/approval-request.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { labels, TASK_TYPES } from '../../api/names.ts';
@@ -30,14 +31,17 @@ export function approvalOf(
     return { state: 'stale', hint: 'this run did not request it: it is requested again', isDeleting };
   }
   if (conditionOf(request.conditions, ACCEPTED)?.status === 'True') return { state: 'accepted' };
-  // It is deleted, and requested again afterwards.
+  // It is being deleted, and will be requested again.
   if (request.metadata.deletionTimestamp !== undefined) return { state: 'open' };
   const hint = hintFor(request);
   if (hint !== undefined) return { state: 'open', hint };
   return { state: isApproved(request) ? 'approved' : 'open' };
 }
 
-/** Differs from KubeFleet: there whatever has the name counts, also what an earlier run of the same name was given. */
+/**
+ * Differs from KubeFleet: there any request of that name counts, even one that was approved for an earlier run of the
+ * same name.
+ */
 const isAskedBy = ({ owners }: HubApprovalRequest, { uid }: HubRun['metadata']): boolean =>
   uid !== undefined && owners.includes(uid);
 
@@ -49,7 +53,7 @@ const isRejected = ({ conditions }: HubApprovalRequest): boolean => {
   return approved?.status === 'False' && approved.reason.endsWith(REJECTED);
 };
 
-/** Why an approval does not count; undefined = it does, or there is none. */
+/** Why an approval does not count; undefined = it counts, or there is none. */
 function hintFor(request: HubApprovalRequest): string | undefined {
   const approved = conditionOf(request.conditions, 'Approved');
   const { generation } = request.metadata;
@@ -78,7 +82,8 @@ export function askFor(family: PlacementFamily, { metadata }: HubRun, { name, st
         [labels.taskType]: TASK_TYPES[when],
         [labels.isLatestUpdateRunApproval]: 'true',
       },
-      // Differs from KubeFleet: what is asked for late, by a hub that has not heard that the run is gone, goes too.
+      // Differs from KubeFleet: the owner reference lets a request be garbage collected that a hub with a stale cache
+      // creates after the run was deleted.
       ownerReferences: [{ apiVersion, kind: family.run.kind, name: run, uid }],
     },
     spec: { parentStageRollout: run, targetStage: stage },
@@ -86,7 +91,7 @@ export function askFor(family: PlacementFamily, { metadata }: HubRun, { name, st
   return create('hub', approvalRequest, object, `requests the approval ${when} stage "${stage}"`);
 }
 
-/** What is written on requests: that an approval is accepted, or why it is not. */
+/** The conditions of the requests: that an approval was accepted, or why it was not. */
 export function answers(
   { family, run, request, now }: Pick<Observed, 'family' | 'run' | 'request' | 'now'>,
   status: StagedUpdateRunStatus,
@@ -96,16 +101,16 @@ export function answers(
     const found = name === '' ? undefined : request(name);
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) return [];
     if (!isAskedBy(found, run.metadata)) return uncalledFor(family, run, found, now);
-    // A client that replaces the whole list of conditions may have taken our word away.
+    // A client that replaces the whole list of conditions may have removed ours.
     const isAccepted = accept.includes(name) || isTrue(task, 'ApprovalRequestApproved');
     return answer(family, found, isAccepted, now);
   });
 }
 
-/** Most gates have their turn soon, and then what was not asked for goes. */
+/** Most gates have their turn soon, and then a request that the run did not create is removed. */
 const WORTH_TELLING_AFTER_MS = 120_000;
 
-/** When it is to be told that an approval of a former state is of something that was never asked for; undefined = never. */
+/** When to report that an approved request was not created by this run; undefined = never. */
 function tellUncalledAt({ metadata }: HubRun, request: HubApprovalRequest): number | undefined {
   const isTaken = conditionOf(request.conditions, ACCEPTED)?.status === 'True';
   if (request.spec.parentStageRollout !== metadata.name || hintFor(request) === undefined || isTaken) return undefined;
@@ -113,7 +118,7 @@ function tellUncalledAt({ metadata }: HubRun, request: HubApprovalRequest): numb
   return Number.isNaN(since) ? 0 : since + WORTH_TELLING_AFTER_MS;
 }
 
-/** What is written on a request that this run has not asked for. */
+/** The condition of a request that this run did not create. */
 export function uncalledFor(
   family: PlacementFamily,
   run: HubRun,
@@ -126,7 +131,7 @@ export function uncalledFor(
   return say(family, request, { status: 'False', reason: 'ApprovalRequestNotAskedFor', message }, now);
 }
 
-/** When there is next something to be said on a request, unless something happens before. */
+/** When the next condition of a request is due by time alone. */
 export function nextWordAt({ run, requests, now }: Pick<Observed, 'run' | 'requests' | 'now'>): number | undefined {
   const moments = requests
     .filter((request) => !isAskedBy(request, run.metadata))
@@ -163,7 +168,7 @@ interface Word {
   readonly message: string;
 }
 
-/** Nothing if it is said already. */
+/** Empty if the condition is already set. */
 function say(family: PlacementFamily, request: HubApprovalRequest, word: Word, now: number): readonly Action[] {
   const old = conditionOf(request.conditions, ACCEPTED);
   if (old?.status === word.status && old.message === word.message) return [];
@@ -174,6 +179,6 @@ function say(family: PlacementFamily, request: HubApprovalRequest, word: Word, n
   return [patchStatus(seen(family.approvalRequests, request), { conditions }, word.message)];
 }
 
-/** As far as the server tells. */
+/** The approver, if the server recorded it. */
 export const approverOf = ({ approval }: HubApprovalRequest): string =>
   approval === undefined ? 'an unknown user' : `"${approval.user}"`;

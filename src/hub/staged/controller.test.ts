@@ -1,4 +1,4 @@
-// What ends a run for good is not believed to a watch that may be behind: the server is asked first.
+// Before a run ends for good, its reasons are read live, because the caches may be stale.
 import { describe, expect, test } from 'vitest';
 import { memoryOf } from '../../../test/runtime/memory.ts';
 import type { LiveCatalogue } from '../../api/catalogue.ts';
@@ -36,10 +36,10 @@ const catalogue: LiveCatalogue = {
 };
 const member = (name: string) => ({ metadata: { name, labels: LABELS[name] ?? {} }, spec: {}, status: {} });
 
-/** By source. */
+/** Cached items, by source. */
 type Known = ReadonlyMap<object, readonly Projected[]>;
 
-/** What a watch has told, unless a test says otherwise: all there is. */
+/** The cached items; by default all that exist. */
 const told = (more: Known = new Map()): Known =>
   new Map<object, readonly Projected[]>([
     [family.placements, [aPlacement()]],
@@ -56,7 +56,7 @@ interface Looked {
   readonly thought: Evaluation | undefined;
 }
 
-/** One pass. `live`: what the server answers; what is not there does not exist. */
+/** One reconcile. `live`: the objects that live reads return; all others do not exist. */
 function look(
   known: Known,
   {

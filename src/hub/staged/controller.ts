@@ -1,5 +1,5 @@
-// Staged update runs: what a run watches and how it sees. Begin with evaluate.ts for what becomes of a run, with planners/staged.ts for how it moves,
-// with decide.ts for what is written. Nothing is polled: whatever a run waits for wakes it.
+// Staged update runs: what a run watches and observes. evaluate.ts has its decisions, planners/staged.ts how it
+// progresses, decide.ts what is written. Nothing is polled: everything that a run waits for requeues it.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { Resource } from '../../api/kind.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
@@ -60,26 +60,26 @@ import { PROGRESS_WRITES, TURN_WRITES } from './status-rule.ts';
 import { unsupportedIn } from './unsupported.ts';
 
 export interface RunOptions {
-  /** Of the hub. */
+  /** The catalogue of the hub. */
   readonly catalogue: LiveCatalogue;
-  /** Shared with the placement controllers, so that they watch together. */
+  /** Shared with the placement controllers, so that they share watches. */
   readonly plan: WatchPlan;
   readonly propagation?: PropagationSettings;
-  /** What repositories bring. */
+  /** The content of repositories. */
   readonly rendered?: Rendered;
   readonly metrics?: RunMetrics;
-  /** From when on a cluster that is under way counts as stuck. */
+  /** After this time a cluster in progress counts as stuck. */
   readonly stuckAfterMs?: number;
-  /** Bytes of objects in one snapshot, SNAPSHOT_LIMIT unless given. */
+  /** Maximum bytes of objects in one snapshot; SNAPSHOT_LIMIT by default. */
   readonly snapshotLimit?: number;
-  /** The server itself writes down who approves; elsewhere anybody could have written that, and it counts for nothing. */
+  /** The server records the approver itself; on other servers any client could have written that, so it is ignored. */
   readonly isSigned?: boolean;
 }
 
 const unsigned = ({ approval: _approval, ...request }: HubApprovalRequest): HubApprovalRequest => request;
 
 type Seen = Observed & { readonly thought?: Evaluation };
-/** By `of/name`: what the server said just now; null = there is none. */
+/** The results of live reads, by `of/name`; null = the object does not exist. */
 type Sure = Map<string, KubeObject | null>;
 
 const cutsHistory = (thought: Evaluation): boolean =>
@@ -91,9 +91,12 @@ const MAX_ROUNDS = 8;
 interface Memory {
   /** It was not over at the last reconcile. */
   isActive: boolean;
-  /** It reads what its placement selects. */
+  /** It reads the objects that its placement selects. */
   looks: boolean;
-  /** Bindings that this program has given the revision, also while that is not recorded yet. A run of the same name may have been there before. */
+  /**
+   * Bindings that this process has given the revision, even before the status records it. The uid tells it from an
+   * earlier run of the same name.
+   */
   brought: { readonly uid: string | undefined; readonly bindings: ReadonlySet<string> } | undefined;
   statusWrites: Throttle;
 }
@@ -139,7 +142,8 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       const asked = new Map([...sure].filter(([text]) => text.startsWith(`${of}/`)));
       if (asked.size === 0) return items;
       const project = (object: KubeObject | null | undefined) => (object ? (source.project?.(object) ?? []) : []);
-      // Each in its place: who goes by the first that is in the way would else find another one first each time that one was asked for.
+      // Live reads replace items in place: otherwise the order would change with each read, and the first blocking run
+      // would be a different one each time.
       const known = items.flatMap((item) => {
         const text = textOf({ of, name: item.metadata.name ?? '' });
         const object = asked.get(text);
@@ -194,7 +198,9 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     return observePlaces(view, { family, snapshots, content: selected.content, limit: options.snapshotLimit });
   }
 
-  /** Thinks, and looks at the server for whatever a verdict for good rests on: a watch may be behind. */
+  /**
+   * Evaluates the run, and reads every object live on which a final result depends, because the caches may be stale.
+   */
   function consider(
     view: View,
     key: string,
@@ -229,7 +235,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
         continue;
       }
       if (cutsHistory(thought)) {
-        // A revision that another run is about to use must not go because its watch is behind.
+        // A stale cache must not delete a revision that another run is about to use.
         const part = run.metadata.namespace === undefined ? {} : { namespace: run.metadata.namespace };
         if (view.isRefreshed?.(family.runs, part) === false) return { need: [], ask: [{ source: family.runs, part }] };
       }
@@ -252,7 +258,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     live: true,
   });
 
-  /** Requests that are not seen yet would be left behind without their run. */
+  /** Requests that are not cached yet must be found too, or they would outlive their run. */
   function observeEnd(
     view: View,
     key: string,
@@ -347,7 +353,7 @@ function broughtBy({ brought }: Memory, { metadata: { uid } }: HubRun): Readonly
   return brought?.uid === uid ? brought?.bindings : undefined;
 }
 
-/** They have the revision, and their members are ordered to apply it now. */
+/** Remembers the bindings that were released to the work generator. */
 function remember(memory: Memory, run: HubRun, released: readonly string[]): void {
   if (released.length === 0) return;
   memory.brought = { uid: run.metadata.uid, bindings: new Set([...(broughtBy(memory, run) ?? []), ...released]) };
@@ -359,12 +365,15 @@ interface Given {
   readonly sure: Sure;
   readonly selected: Selected | undefined;
   readonly places: Places | undefined;
-  /** By the names of snapshots: what clusters should have with them. */
+  /** The desired state of the clusters, by snapshot name. */
   readonly orders: ReadonlyMap<string, Orders>;
   readonly unsupported: Observed['unsupported'];
 }
 
-/** It is over, says so of its present generation, and so do its requests: there are many such, and their trees need not be read. */
+/**
+ * The run is over, and its conditions and requests are up to date. There are many such runs, and their status need not
+ * be read.
+ */
 function isSettled(run: HubRun, requests: readonly HubApprovalRequest[] | undefined): boolean {
   const { generation, deletionTimestamp } = run.metadata;
   if (requests === undefined || !isOver(run) || deletionTimestamp !== undefined) return false;
@@ -372,7 +381,7 @@ function isSettled(run: HubRun, requests: readonly HubApprovalRequest[] | undefi
   return isOfNow && requests.every(({ conditions }) => conditionOf(conditions, 'ApprovalAccepted')?.status === 'True');
 }
 
-// ---- what wakes a run
+// ---- what requeues a run
 
 const ownKey = ({ metadata }: Projected): string => keyOf(metadata.namespace, metadata.name ?? '');
 
@@ -387,7 +396,7 @@ function watchesOf(family: PlacementFamily): Controller<any, any>['watches'] {
   return [
     {
       source: family.runs,
-      // Another run on the placement may wait for this one.
+      // Another run of the placement may wait for this one.
       toKeys: (run: HubRun, view: View, old?: HubRun) =>
         old !== undefined && turnOf(old) === turnOf(run)
           ? [ownKey(run)]
@@ -405,7 +414,7 @@ function watchesOf(family: PlacementFamily): Controller<any, any>['watches'] {
       source: family.resourceSnapshots,
       toKeys(item: HubResourceSnapshot, view: View) {
         const { name = '', namespace } = item.metadata;
-        // One that comes is for those that begin; one that goes may be missed by any.
+        // A new snapshot concerns runs that have not started; a deleted one concerns all.
         const isThere = view.get(family.resourceSnapshots, name, namespace) !== undefined;
         return runsOn(view, placementKeyOf(item), isThere ? isNew : undefined);
       },
@@ -441,11 +450,11 @@ function watchesOf(family: PlacementFamily): Controller<any, any>['watches'] {
   ];
 }
 
-/** What other runs care about. */
+/** The state that matters to other runs. */
 const turnOf = (run: HubRun): string =>
   [isOver(run), run.hasBegun, run.spec.state === 'Stop', run.metadata.deletionTimestamp !== undefined].join(' ');
 
-/** Heartbeats are no news. */
+/** Heartbeats are ignored. */
 const newsOf = (member: MemberCluster): string => {
   const { uid, deletionTimestamp, labels: own = {} } = member.metadata;
   const marks = Object.entries(own).map(([key, value]) => `${key}=${value}`);

@@ -1,4 +1,4 @@
-// What is written, and in which order.
+// Which writes are made, and in which order.
 import { describe, expect, test } from 'vitest';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import type { Action } from '../../runtime/controller.ts';
@@ -7,7 +7,7 @@ import { decide } from './decide.ts';
 import type { Observed } from './observed.ts';
 import { APPLY, aBinding, aRun, NOW, observe, onRevision, statusIn } from './run.testing.ts';
 
-/** What a step does, in short. */
+/** A short description of an action. */
 function told(action: Action): string {
   switch (action.do) {
     case 'create':
@@ -26,7 +26,7 @@ function told(action: Action): string {
 }
 const shown = (observed: Observed) => decide(observed).steps.map((step) => step.map(told));
 
-/** As it stands after the first write of a run. */
+/** The run after its first status write. */
 function recorded(more: Partial<Observed> = {}): Observed {
   const status = statusIn(decide(observe(more))) as StagedUpdateRunStatus;
   return observe({

@@ -1,6 +1,7 @@
-// A thought about a run, cast into writes. Guarantees: bindings are written before the run says so, and only after the run was seen to be still as
-// it was when this was decided; whatever prefix of the steps is carried out, the next pass takes it up from what it sees; the status is written
-// only when it says something else, and no more often than status-rule.ts lets.
+// Turns the evaluation of a run into writes. Guarantees: bindings are written before the status reports it, and only
+// after a conditional write confirmed that the run has not changed. After any prefix of the steps, the next reconcile
+// continues from what it observes. The status is written only if it has changed, and no more often than status-rule.ts
+// allows.
 import type { Hold } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import { finalizers } from '../../api/names.ts';
@@ -87,7 +88,7 @@ const decision = (steps: Steps, holds: readonly Hold[], because: string): Decisi
   because,
 });
 
-/** What stopped the last pass, as long as there is something to do. */
+/** The error of the last reconcile, as long as there is something to do. */
 const refused = ({ family, run, failure }: Observed): readonly Hold[] =>
   failure === undefined
     ? []
@@ -100,7 +101,7 @@ const refused = ({ family, run, failure }: Observed): readonly Hold[] =>
         },
       ];
 
-/** An annotation that was spoilt on the way: the run goes on as if it had none, and says so. */
+/** An annotation became invalid during the run: the run ignores it and reports that. */
 function misread({ family, run }: Observed): readonly Hold[] {
   const trouble = troubleInAnnotations(run);
   if (trouble === undefined) return [];
@@ -108,9 +109,9 @@ function misread({ family, run }: Observed): readonly Hold[] {
   return [{ code: 'SpecInvalid', subject, on: subject, facts: { message: trouble }, next: 'fix the annotation' }];
 }
 
-// ---- the end
+// ---- deletion
 
-/** What it has done so far stays as it is. */
+/** Clusters keep what the run has rolled out so far. */
 function end({ family, run, requests }: Observed): Decision {
   const kept = run.metadata.finalizers ?? [];
   if (!kept.includes(finalizers.updateRun))
@@ -163,7 +164,7 @@ function proceed(observed: Observed, plan: StagedPlan, targets: Targets): Decisi
       ...Object.values(plan.holds),
     ],
     before: [...acts, asked, accepted],
-    // What has moved is still to be told to its member: that comes first.
+    // The moved bindings must be released to their members first.
     hasMoved: plan.move.length > 0 && observed.failure === undefined,
     ...earliest(plan.wakeAt, nextWordAt(observed)),
     because: `${plan.move.length} updated, ${plan.release.length} released, ${plan.remove.length} removed, ${plan.ask.length} approvals requested`,
@@ -175,7 +176,10 @@ function earliest(...moments: readonly (number | undefined)[]): { readonly wakeA
   return known.length === 0 ? {} : { wakeAt: Math.min(...known) };
 }
 
-/** Bindings before the run reports them, and only while the run is still to go on: a stale cache would go on with one that was stopped. */
+/**
+ * Bindings are written before the run reports them, and only while the run may continue: a hub with a stale cache would
+ * continue a stopped run.
+ */
 function actsOf(observed: Observed, plan: StagedPlan, { placement, updates, removals }: Targets): Steps {
   const { family, run, now } = observed;
   const byName = new Map([...updates, ...removals].map((binding) => [binding.metadata.name ?? '', binding]));
@@ -202,9 +206,9 @@ function actsOf(observed: Observed, plan: StagedPlan, { placement, updates, remo
 interface Said {
   readonly status: StagedUpdateRunStatus;
   readonly holds: readonly Hold[];
-  /** What is done first. */
+  /** Written before the status. */
   readonly before?: Steps;
-  /** More is to be done at once, so what is no turn is told later. */
+  /** There is more to do at once, so only turns are written now. */
   readonly hasMoved?: boolean;
   readonly wakeAt?: number;
   readonly because: string;
@@ -229,7 +233,7 @@ function withStatus(observed: Observed, { status, holds, before = [], hasMoved, 
 const sayingOf = ({ conditions }: StagedUpdateRunStatus): string | undefined =>
   (conditionOf(conditions, 'Progressing') ?? conditionOf(conditions, 'Initialized'))?.reason;
 
-/** Changed numbers behind a hold alone are no reason to write. */
+/** Changed numbers of a hold alone are not written. */
 const gist = ({ code, on, count }: HoldEntry) => ({ code, on, count });
 
 function saysTheSame(a: StagedUpdateRunStatus | undefined, b: StagedUpdateRunStatus): boolean {
@@ -239,7 +243,7 @@ function saysTheSame(a: StagedUpdateRunStatus | undefined, b: StagedUpdateRunSta
   return deepEqual(then, now) && deepEqual(heldThen.map(gist), heldNow.map(gist));
 }
 
-/** A merge patch from one to the other: lists as a whole, and only what differs. */
+/** A merge patch with only the differences; lists are replaced as a whole. */
 function changeOf(from: object, to: object): object {
   const before = from as Readonly<Record<string, unknown>>;
   const after = to as Readonly<Record<string, unknown>>;

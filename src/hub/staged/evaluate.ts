@@ -1,5 +1,5 @@
-// What becomes of a run, before it is cast into writes: it begins, its ground has changed, or its next plan. Pure. What ends it for good names
-// what it rests on, so that this can be looked at once more first.
+// Evaluates a run: it starts, or is aborted, or gets its next plan. Pure. A final result names the objects that it
+// depends on, so that they can be read live first.
 import type { Hold } from '../../api/hold.ts';
 import { CLIENT_ERROR_MARKER, masterSnapshotName } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
@@ -31,9 +31,9 @@ import { validate } from './validate.ts';
 export type Evaluation =
   | { readonly state: 'over'; readonly status: StagedUpdateRunStatus }
   | Exclude<Initialised, { readonly state: 'ready' }>
-  /** Something is not known yet; nothing is done meanwhile. */
+  /** Something is not known yet; nothing is done until then. */
   | { readonly state: 'held'; readonly status: StagedUpdateRunStatus; readonly hold: Hold }
-  /** Its ground has changed. */
+  /** Its placement, revision or clusters have changed. */
   | { readonly state: 'aborted'; readonly status: StagedUpdateRunStatus; readonly rests: readonly Premise[] }
   | {
       readonly state: 'planned';
@@ -49,7 +49,7 @@ export function think(observed: Observed): Evaluation {
     return { state: 'over', status: treeOf(status, generation) as StagedUpdateRunStatus };
   if (status === undefined || !isInitialized(run)) {
     const begun = initialise(observed);
-    // What it says first it says in one go, also that it is under way.
+    // The first status write also reports that the run is in progress.
     return begun.state === 'ready' ? goOn(observed, begun.status) : begun;
   }
   return goOn(observed, status);
@@ -70,7 +70,7 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Evaluation {
     tree.failureCause = failureCauseOf(valid.blame);
     return { state: 'aborted', status: sayReady(observed, tree as StagedUpdateRunStatus), rests: valid.rests };
   }
-  // Who is to stop moves nothing anyway.
+  // A stopping run moves nothing anyway.
   const [unsupported] = observed.run.spec.state === 'Stop' ? [] : unsupportedHolds(observed);
   if (unsupported !== undefined) {
     return {
@@ -93,7 +93,7 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Evaluation {
   return { state: 'planned', plan: { ...plan, state: sayReady(observed, plan.state) }, targets, rests };
 }
 
-/** That it is to stop is reported even while the updates in progress are unknown. */
+/** A requested stop is reported even while the updates in progress are unknown. */
 function heldBy(observed: Observed, status: StagedUpdateRunStatus, { facts }: Hold): StagedUpdateRunStatus {
   const { run, now } = observed;
   const { generation } = run.metadata;
@@ -149,7 +149,10 @@ function limitsFor(observed: Observed, status: StagedUpdateRunStatus, left: Stag
   };
 }
 
-/** Who has begun goes first; of two that began at the same moment, the older one, as long as the other has moved no cluster. */
+/**
+ * A run that has begun goes first; of two that began at the same time, the older one, unless the other has already
+ * moved a cluster.
+ */
 function keepsBack(run: HubRun, status: StagedUpdateRunStatus): (other: HubRun) => boolean {
   const { stagesStatus = [], deletionStageStatus } = status;
   if (clustersOf(status).some((cluster) => isTrue(cluster, 'Started'))) return () => false;
@@ -158,8 +161,8 @@ function keepsBack(run: HubRun, status: StagedUpdateRunStatus): (other: HubRun) 
 }
 
 /**
- * The one that is not over, else the newest that was made after this one: a revision says what a cluster was given, not by whom, and one that was
- * over before has given nothing since.
+ * Prefers a run that is not over, else the newest one created after this run. A binding records its revision but not
+ * who set it; a run that was over before this one was created has not set it since.
  */
 function bringerOf({ family, run, others }: Observed, snapshot: string): string | undefined {
   const about = others.filter(
@@ -176,5 +179,5 @@ function bringerOf({ family, run, others }: Observed, snapshot: string): string 
 const isOlder = ({ metadata: a }: HubRun, { metadata: b }: HubRun): boolean =>
   (byText(a.creationTimestamp ?? '', b.creationTimestamp ?? '') || byText(a.name ?? '', b.name ?? '')) < 0;
 
-/** What a thought for good rests on. */
+/** The objects that a final evaluation depends on. */
 export const restsOf = (thought: Evaluation): readonly Premise[] => ('rests' in thought ? thought.rests : []);

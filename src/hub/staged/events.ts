@@ -1,4 +1,4 @@
-// What is told as Events when the status of a run says something new: each turn once.
+// The Events for changes in the status of a run: each turn once.
 import type { Condition } from '../../api/conditions.ts';
 import type { HoldCode } from '../../api/hold.ts';
 import { type StagedUpdateRunStatus, type StageStatus, stagesIn } from '../../api/staged-update-run.ts';
@@ -6,13 +6,13 @@ import { deepEqual } from '../../base/json.ts';
 import type { EventText } from '../../runtime/actions.ts';
 import { conditionIn, isTrue } from '../planners/staged-tree.ts';
 
-/** Reasons of Events about runs, besides those of its conditions. */
+/** Reasons of Events about runs, besides the reasons of their conditions. */
 export type RunEventReason = 'UpdateRunStarted' | 'UpdateRunResumed' | 'UpdateRunClusterSkipped';
 
 type Status = StagedUpdateRunStatus | undefined;
 
 const WARNED: readonly string[] = ['UpdateRunInitializedFailed', 'UpdateRunStuck', 'UpdateRunFailed'];
-/** Of Progressing: the others are told by Succeeded, or not worth it. */
+/** Reasons of Progressing that are reported; the others are covered by Succeeded, or not important. */
 const TOLD: readonly string[] = ['UpdateRunWaiting', 'UpdateRunStuck', 'UpdateRunStopped'];
 
 const asTold = ({ reason, message }: Condition): EventText => ({
@@ -41,7 +41,7 @@ export function newsIn(before: Status, after: StagedUpdateRunStatus): readonly E
   ];
 }
 
-/** From one gate straight to the next: the approver of that one must be notified. */
+/** A run may go from one gate straight to the next: the next approver must be notified. */
 function anotherGate(before: Status, after: StagedUpdateRunStatus): readonly EventText[] {
   const [was, is] = [conditionIn(before, 'Progressing'), conditionIn(after, 'Progressing')];
   const isWaiting = was?.reason === 'UpdateRunWaiting' && is?.reason === 'UpdateRunWaiting';
@@ -50,7 +50,7 @@ function anotherGate(before: Status, after: StagedUpdateRunStatus): readonly Eve
 
 const GATES: readonly string[] = ['ApprovalMissing', 'TimedWait', 'OtherRun'] satisfies HoldCode[];
 
-/** What the run waits for; a hint beside an approval is worth telling, too. */
+/** The gates that the run waits for; a new hint about an approval is reported too. */
 const gatesIn = (status: Status) =>
   (status?.holds ?? [])
     .filter(({ code }) => GATES.includes(code))
@@ -65,7 +65,7 @@ function begun(before: Status, { message }: Condition): readonly EventText[] {
 
 const stagesOf = (status: Status): readonly StageStatus[] => stagesIn(status ?? {});
 
-/** The last stage is worth a word only if it had something to do. */
+/** The deletion stage is reported only if it had clusters. */
 const stagesDone = (before: Status, after: StagedUpdateRunStatus): readonly EventText[] =>
   stagesOf(after)
     .filter((stage, at) => isTrue(stage, 'Succeeded') && !isTrue(stagesOf(before)[at], 'Succeeded'))

@@ -1,8 +1,9 @@
-// How a run begins: every check in its order, once. Guarantee: a run that does not begin has touched nothing, and reports what blocks it;
-// a run waits without limit for its placement, its strategy and scheduling.
+// Initializes a run: all checks in order, once. Guarantee: a run that cannot start has changed nothing and reports what
+// blocks it; it waits forever for its placement, its strategy and scheduling.
 //
-// Differs from KubeFleet: there a run that is created before its placement or its strategy, or before scheduling has ended, fails for good; the
-// newest state of what is selected may be an old one for a while; index "0" on a placement that was never rolled out fails; stage names may repeat.
+// Differs from KubeFleet: there a run that is created before its placement or strategy, or before scheduling has
+// finished, fails for good; the latest snapshot may be outdated for a while; index "0" on a placement that was never
+// rolled out fails; stage names may repeat.
 import { type Hold, sentenceOf } from '../../api/hold.ts';
 import { CLIENT_ERROR_MARKER, DELETION_STAGE, labels, masterSnapshotName } from '../../api/names.ts';
 import type { StageClusterStatus, StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
@@ -43,14 +44,17 @@ export type Initialised =
       /** Objects that seem to be missing: a stale cache must not report that one does not exist. */
       readonly rests: readonly Premise[];
     }
-  /** What the placement selects must be seen; or, with `orders`, what clusters should have with this snapshot. */
+  /**
+   * The selection of the placement has to be read; or, with `orders`, the desired state of the clusters with this
+   * snapshot.
+   */
   | { readonly state: 'looks'; readonly orders?: string }
-  /** The present state becomes a revision first. */
+  /** The present state has to become a revision first. */
   | { readonly state: 'captures'; readonly steps: readonly (readonly Action[])[] };
 
 type Draft = Mutable<StagedUpdateRunStatus>;
 
-/** Throws nothing; what is filled in so far is kept also when it ends badly. */
+/** Never throws; the status so far is kept even if the initialization fails. */
 export function initialise(observed: Observed): Initialised {
   const { run, now } = observed;
   const draft: Draft = {};
@@ -124,7 +128,7 @@ export function initialise(observed: Observed): Initialised {
     case 'chosen':
       draft.resourceSnapshotIndexUsed = revision.index;
   }
-  // Which overrides match depends on what the revision holds.
+  // Which overrides match depends on the content of the revision.
   const snapshot = masterSnapshotName(run.spec.placementName, Number(revision.index));
   const orders = observed.ordersOf(snapshot);
   if (orders === undefined) return { state: 'looks', orders: snapshot };
@@ -139,7 +143,7 @@ export function initialise(observed: Observed): Initialised {
 
 const onMember = (name: string): Premise => ({ of: 'member', name });
 
-/** The conditions of an earlier look stay, so that their times do. */
+/** Keeps conditions from earlier reconciles, so that they keep their times. */
 function kept({ status }: Observed, draft: Draft): StagedUpdateRunStatus {
   const [next, ...others] = draft.conditions ?? [];
   const before = status?.conditions?.find(({ type }) => type === next?.type);
@@ -149,7 +153,7 @@ function kept({ status }: Observed, draft: Draft): StagedUpdateRunStatus {
   return { ...draft, conditions } as StagedUpdateRunStatus;
 }
 
-/** Says that it is initialized, and how it is started, if it is still to be. */
+/** Reports that the run is initialized, and how to start it if it is not started. */
 export function sayReady({ family, run, now }: Observed, status: StagedUpdateRunStatus): StagedUpdateRunStatus {
   const { generation, name } = run.metadata;
   const tree = { ...status, conditions: [...(status.conditions ?? [])] } as Draft;
@@ -160,18 +164,18 @@ export function sayReady({ family, run, now }: Observed, status: StagedUpdateRun
   return tree as StagedUpdateRunStatus;
 }
 
-/** The command that starts a run, or lets it go on. */
+/** The command that starts or resumes a run. */
 export function howToStart({ family, run }: Pick<Facts, 'family' | 'run'>): string {
   const { name, namespace } = run.metadata;
   const where = namespace === undefined ? '' : ` -n ${namespace}`;
   return `kubectl patch ${family.run.plural} ${name}${where} --type merge -p '{"spec":{"state":"Run"}}'`;
 }
 
-/** What is unsupported and blocks it. */
+/** Unsupported features that block the run. */
 export const unsupportedHolds = ({ family, run, unsupported }: Observed): readonly Hold[] =>
   unsupported.map((each) => notSupportedHold(refTo(family.run, run), each));
 
-/** Approval tasks of an old strategy may carry a time that means nothing. */
+/** Approval tasks of an old strategy may have a meaningless waitTime. */
 function withoutStrayTimes(spec: StagedUpdateStrategySpec): Mutable<StagedUpdateStrategySpec> {
   const copy = mutableCopy(spec) as Mutable<StagedUpdateStrategySpec>;
   for (const task of copy.stages.flatMap(tasksIn)) if (task.type === 'Approval') delete task.waitTime;
@@ -186,7 +190,7 @@ const overridden = (orders: Orders, stage: StageStatus): StageStatus => ({
   }),
 });
 
-/** A cluster that was given up twice is there once. */
+/** A cluster with two unscheduled bindings appears once. */
 const deletionStage = ({ removals }: Targets): Mutable<StageStatus> => ({
   stageName: DELETION_STAGE,
   clusters: [...new Set(removals.map(({ spec }) => spec.targetCluster))].map((clusterName) => ({ clusterName })),
@@ -195,8 +199,8 @@ const deletionStage = ({ removals }: Targets): Mutable<StageStatus> => ({
 // ---- other runs
 
 /**
- * Other runs on the placement that are under way with stages of other content. What they are about may differ: a newer revision may follow an older
- * one through the same stages.
+ * Other runs of the placement that are in progress with different stages. Their revisions may differ: a newer revision
+ * may follow an older one through the same stages.
  */
 export function rivalsOf(
   { others, run }: Pick<Facts, 'others' | 'run'>,
@@ -218,7 +222,7 @@ export const asRival = ({ family }: Pick<Facts, 'family'>, run: HubRun): Rival =
   howToStart: howToStart({ family, run }),
 });
 
-/** It was started, and is neither done nor being deleted. */
+/** Started, and neither done nor being deleted. */
 const isUnderWay = (run: HubRun): boolean =>
   run.metadata.deletionTimestamp === undefined && isInitialized(run) && !isOver(run) && run.hasBegun;
 
@@ -233,7 +237,7 @@ type Chosen =
 function revisionOf(observed: Observed, targets: Targets): Chosen {
   const { run, resourceSnapshots } = observed;
   const { resourceSnapshotIndex: asked = '' } = run.spec;
-  // The first example that anybody tries: there is nothing else that it could mean.
+  // Examples use index "0" before there is a revision: treat it as the present state.
   const isFirst = asked === '0' && resourceSnapshots.length === 0;
   return asked === '' || isFirst ? presentState(observed, targets) : given(observed, asked);
 }
@@ -264,7 +268,7 @@ function given({ family, run, resourceSnapshots }: Observed, asked: string): Cho
   const lacking = missingParts(group, master);
   if (lacking.length > 0) {
     const message = `revision ${asked} is not complete: ${lacking.length} of its ${groupSizeOf(master)} resource snapshots are missing`;
-    // The newest one is being made, or repaired.
+    // The newest revision is being created or repaired.
     return isLatest(master)
       ? { state: 'waits', holds: [{ code: 'RevisionPending', subject: refTo(family.run, run), facts: { message } }] }
       : wrong('internal', message, rests);
@@ -281,7 +285,7 @@ function existing(snapshots: readonly HubResourceSnapshot[]): string {
     : `those that exist: ${indexes.join(', ')}; without resourceSnapshotIndex a run takes the present state`;
 }
 
-/** At once: what a run rolls out is what was there when it began, however short ago that was changed. */
+/** Without any delay: a run rolls out what is selected when it starts, however recent the last change is. */
 function presentState(observed: Observed, { placement }: Targets): Chosen {
   const { family, run, selected, resourceSnapshots, bindings, now } = observed;
   const subject = refTo(family.run, run);
@@ -321,7 +325,7 @@ function presentState(observed: Observed, { placement }: Targets): Chosen {
   return { state: 'chosen', index: latestMaster(resourceSnapshots)?.metadata.labels?.[labels.resourceIndex] ?? '' };
 }
 
-/** Indexes that runs which are not over still need, whatever the limit of the history. */
+/** Indexes that unfinished runs need, whatever the limit of the history. */
 export function inUseBy(runs: readonly HubRun[]): ReadonlySet<number> {
   const indexes = runs
     .filter((run) => !isOver(run) && run.metadata.deletionTimestamp === undefined)

@@ -1,4 +1,4 @@
-// How far each run is, how long people and clusters take, for monitoring: three metrics as KubeFleet has them.
+// The progress of each run, and how long approvals and clusters take: three metrics, as in KubeFleet.
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { conditionIn, isTrue, sinceOf } from '../planners/staged-tree.ts';
@@ -6,14 +6,14 @@ import type { HubRun } from '../staged-sources.ts';
 import { registered } from '../status/registered.ts';
 
 export interface RunMetrics {
-  /** A run as it is. `askedAt`: when an approval request was created. */
+  /** Records the present state of a run. `askedAt`: when an approval request was created. */
   looked(
     run: HubRun,
     status: StagedUpdateRunStatus | undefined,
     askedAt: (request: string) => number,
     now: number,
   ): void;
-  /** It is gone. */
+  /** The run was deleted. */
   forget(run: RunName): void;
 }
 
@@ -29,9 +29,9 @@ type StatusLabels = Record<'namespace' | 'name' | 'state' | 'condition' | 'statu
 
 interface Known {
   readonly series: Map<string, StatusLabels>;
-  /** Clusters and approvals that were counted, or were done before we looked. */
+  /** Clusters and approvals that are counted, or were done before this process saw the run. */
   readonly done: Set<string>;
-  /** What was looked through last. */
+  /** The status that was processed last. */
   status: StagedUpdateRunStatus | undefined;
 }
 
@@ -82,7 +82,7 @@ export function runMetrics(registry: Registry): RunMetrics {
       const labels = { namespace, name, state: run.spec.state, ...furthest(run) };
       own.series.set(Object.values(labels).join(' '), labels);
       gauge.set(labels, now / 1000);
-      // What was done before we looked for the first time was counted then, or not at all.
+      // Anything done before the first look was counted by an earlier process, or never.
       const count = (what: string, observe: () => void) => {
         if (own.done.has(what)) return;
         own.done.add(what);
@@ -125,7 +125,7 @@ export function runMetrics(registry: Registry): RunMetrics {
   };
 }
 
-/** A condition of an earlier generation says nothing. */
+/** Conditions of earlier generations are ignored. */
 function furthest(run: HubRun): Pick<StatusLabels, 'condition' | 'status' | 'reason' | 'failureType'> {
   for (const type of ['Succeeded', 'Progressing', 'Initialized']) {
     const condition = conditionIn(run, type);

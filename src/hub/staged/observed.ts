@@ -1,4 +1,4 @@
-// What a pass over a run sees.
+// The observed state of a run.
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import type { Failure } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
@@ -11,55 +11,58 @@ import type { Selected } from '../revisions/resolve-selection.ts';
 import type { Places } from '../revisions/split.ts';
 import type { HubApprovalRequest, HubRun, HubStrategy } from '../staged-sources.ts';
 
-/** From when on a cluster that is being updated counts as stuck, by default. */
+/** The default time after which a cluster in progress counts as stuck. */
 export const DEFAULT_STUCK_AFTER_MS = 300_000;
 
-/** What of the fleet a run depends on. */
+/** The state of the fleet that a run depends on. */
 export interface Facts {
   readonly family: PlacementFamily;
   readonly run: HubRun;
   readonly placement: HubPlacement | undefined;
   readonly strategy: HubStrategy | undefined;
-  /** Those of the placement that say they are the latest. */
+  /** The latest policy snapshots of the placement, by label. */
   readonly policySnapshots: readonly HubPolicySnapshot[];
   readonly resourceSnapshots: readonly HubResourceSnapshot[];
   readonly bindings: readonly HubBinding[];
-  /** Other runs on the same placement. */
+  /** Other runs of the same placement. */
   readonly others: readonly HubRun[];
   member(cluster: string): MemberFacts | undefined;
-  /** What clusters should have with a revision, by the name of its first snapshot; undefined = something must be read first. */
+  /**
+   * The desired state of the clusters with a revision, by the name of its master snapshot; undefined = something must
+   * be read first.
+   */
   ordersOf(snapshot: string): Orders | undefined;
-  /** absent = there are none. */
+  /** Absent = there are no freezes. */
   readonly freezes?: readonly FreezeFacts[];
   readonly now: number;
 }
 
 export interface Observed extends Facts {
-  /** The run's own tree. */
+  /** The status of the run. */
   readonly status: StagedUpdateRunStatus | undefined;
-  /** Those labelled with the run: they go with it. */
+  /** The requests with the label of the run: they are deleted with it. */
   readonly requests: readonly HubApprovalRequest[];
   request(name: string): HubApprovalRequest | undefined;
-  /** What the placement selects now; only for a run that takes its own revision. */
+  /** The present selection of the placement; only for a run that creates its own revision. */
   readonly selected?: Selected;
-  /** Where the objects of the latest revision are, if the next one depends on it. */
+  /** The parts of the latest revision, if the next one depends on them. */
   readonly places?: Places;
-  /** Bytes of objects in one snapshot. */
+  /** Maximum bytes of objects in one snapshot. */
   readonly snapshotLimit?: number;
-  /** What the placement uses that is not built yet. */
+  /** Unsupported features that the placement uses. */
   readonly unsupported: readonly NotSupported[];
-  /** Whether a binding has had the revision because of this run; absent = as far as the status tells. */
+  /** Whether this run has given the binding its revision; absent = use only the status. */
   wasGiven?(binding: string): boolean;
-  /** The earliest moment of the next write of the status. */
+  /** The earliest time of the next status write. */
   readonly statusDue: number;
-  /** The same if it tells a turn; absent = no earlier. */
+  /** The same for a turn; absent = no earlier. */
   readonly turnDue?: number;
-  /** From when on a cluster that is under way counts as stuck. */
+  /** After this time a cluster in progress counts as stuck. */
   readonly stuckAfterMs: number;
   readonly failure?: Failure;
 }
 
-/** An object that a verdict for good rests on: before it is said, the server is asked, since a watch may be behind. */
+/** An object that a final result depends on: it is read live first, because the cache may be stale. */
 export interface Premise {
   readonly of:
     | 'placement'
@@ -73,7 +76,7 @@ export interface Premise {
   readonly name: string;
 }
 
-/** What ends a run, or keeps it from beginning. */
+/** Why a run ends or cannot start. */
 export interface Wrong {
   /** Who can fix it. */
   readonly blame: 'user' | 'internal';

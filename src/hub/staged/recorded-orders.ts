@@ -1,4 +1,5 @@
-// What the clusters of a run should have, as the run recorded it when it began: what changes on the placement later is for the next run.
+// The desired state of the clusters of a run, as recorded when it started: later changes of the placement are for the
+// next run.
 import { masterSnapshotName } from '../../api/names.ts';
 import type { StageClusterStatus, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { applyStrategyOf } from '../orders/apply-strategy.ts';
@@ -6,7 +7,7 @@ import { isDecided, type Order, type Orders } from '../orders/order.ts';
 import type { Overrides } from '../overrides/overriding.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 
-/** Clusters that are not in its stages should have the same revision without overrides; the run does not move them. */
+/** Clusters outside its stages get the same revision without overrides; the run does not move them. */
 export function recordedOrders(status: StagedUpdateRunStatus, placement: HubPlacement): Orders {
   const { resourceSnapshotIndexUsed: index = '', appliedStrategy, stagesStatus = [] } = status;
   const snapshot = masterSnapshotName(placement.metadata.name ?? '', Number(index));
@@ -33,7 +34,7 @@ export const overridesIn = ({
   ...(overrideValues === undefined ? {} : { overrideValues }),
 });
 
-/** Why it cannot be said what clusters should have. */
+/** Why the desired state of some clusters is unknown. */
 export const undecidedIn = (orders: Orders, clusters: readonly string[]) =>
   clusters.flatMap((cluster) => {
     const order = orders(cluster);

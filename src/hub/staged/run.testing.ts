@@ -1,4 +1,5 @@
-// A run and all it depends on, valid unless a test says otherwise: placement `web` on clusters a, b and c, in the stages `first` (a) and `rest`.
+// A valid run with all its dependencies: placement `web` on clusters a, b and c, with the stages `first` (a) and
+// `rest`.
 
 import type { Condition } from '../../api/conditions.ts';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
@@ -165,7 +166,7 @@ export const observe = (more: Partial<Observed> = {}): Observed => ({
   ...more,
 });
 
-/** As a binding of a run on this revision looks: told, and how it fares. */
+/** A released binding of a run on this revision, with the given health. */
 export const onRevision = (
   cluster: string,
   index: string,
@@ -195,7 +196,7 @@ export const onRevision = (
 
 export const REVISION = { snapshot: 'web-0-snapshot', overrides: '', strategy: canonicalJson(APPLY) };
 
-/** What a decision writes into the status of the run: a merge patch, so of the first one all of it. */
+/** The status that a decision writes: a merge patch, so the first one has all of it. */
 export function statusIn({ steps }: Pick<Decision, 'steps'>): StagedUpdateRunStatus | undefined {
   for (const action of steps.flat()) {
     if (action.do !== 'patch' || action.subresource !== 'status' || action.of.resource !== clusterFamily.run) continue;

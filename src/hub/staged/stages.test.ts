@@ -104,7 +104,7 @@ describe('the clusters of stages', () => {
   test('are in their places exactly if they would be put there again', () => {
     const anyLabels = fc.record({ env: fc.constantFrom('x', 'y', 'z'), order: fc.constantFrom('1', '2', '03', 'no') });
     const anyFleet = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), anyLabels, { minKeys: 1 });
-    /** Relabels some, adds some, takes some away. */
+    /** Relabels some clusters, adds some, removes some. */
     const anyChange = fc.dictionary(fc.constantFrom('a', 'b', 'e'), fc.option(anyLabels, { nil: undefined }), {
       maxKeys: 1,
     });

@@ -1,5 +1,5 @@
-// Which cluster belongs to which stage, and in which order those of a stage move. Guarantee: every picked cluster is in exactly one stage, or
-// the run does not begin and is told which cluster is the trouble.
+// Which cluster belongs to which stage, and the order within a stage. Guarantee: every picked cluster is in exactly one
+// stage, or the run does not start and reports the cluster.
 import { approvalRequestName } from '../../api/names.ts';
 import type { Labels } from '../../api/object.ts';
 import type { StageStatus, StageTaskStatus } from '../../api/staged-update-run.ts';
@@ -20,16 +20,20 @@ export interface StagesInput {
 
 export type Staged =
   | { readonly ok: true; readonly stages: readonly StageStatus[] }
-  /** `clusters`: those whose labels it rests on. */
+  /** `clusters`: the ones whose labels cause the failure. */
   | { readonly ok: false; readonly message: string; readonly clusters: readonly string[] };
 
 const MAX_NAMED = 10;
 
-/** What is wrong with the stages themselves; undefined = nothing. The API server refuses most of it, but not all servers are ours. */
+/**
+ * Why the stages are invalid; undefined = they are valid. The API server rejects most of it, but the hub may run on
+ * another server.
+ */
 export function troubleIn(stages: readonly Stage[]): string | undefined {
   const names = new Set<string>();
   for (const stage of stages) {
-    // Differs from KubeFleet: equal names share an approval request there, so one approval opens both gates.
+    // Differs from KubeFleet: there stages of the same name share an approval request, so one approval opens both
+    // gates.
     if (names.has(stage.name)) return `stage name "${stage.name}" is used twice: names must be unique`;
     names.add(stage.name);
     const trouble = troubleInTasks(stage) ?? troubleInSelector(stage);
@@ -63,7 +67,7 @@ function troubleInSelector({ labelSelector }: Stage): string | undefined {
   }
 }
 
-/** An absent selector matches no cluster, an empty one all. */
+/** An absent selector matches no cluster, an empty one matches all. */
 const selectorOf = ({ labelSelector }: Stage): Selector =>
   labelSelector === undefined ? nothing : compileLabelSelector(labelSelector);
 
@@ -99,7 +103,9 @@ export function stagesOf({ run, stages, clusters, labelsOf }: StagesInput): Stag
   };
 }
 
-/** Whether `stagesOf` would find every cluster in the place it is recorded in: asked before every step, and hardly ever not so. */
+/**
+ * Whether every cluster is where `stagesOf` would put it. A fast check before every step, because it nearly always is.
+ */
 export function isInPlace({ stages, clusters, labelsOf }: StagesInput, recorded: readonly StageStatus[]): boolean {
   if (stages.length !== recorded.length) return false;
   const selectors = stages.map(selectorOf);
@@ -157,7 +163,7 @@ function inOrder(
   };
 }
 
-/** Signed decimal, 64 bits. */
+/** A signed decimal number of 64 bits. */
 function integerIn(text: string): bigint | undefined {
   if (!/^[+-]?\d{1,40}$/.test(text)) return undefined;
   const value = BigInt(text.replace(/^\+/, ''));

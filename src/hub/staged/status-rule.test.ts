@@ -68,7 +68,7 @@ describe('how often the status of a run is written', () => {
     expect(dueOf(writes, undefined, NOW)).toEqual({ progress: NOW, turn: NOW });
     expect(dueOf(writes, base, NOW + 10)).toEqual({ progress: NOW + 110, turn: NOW + 10 });
     expect(dueOf(writes, base, NOW + 60)).toEqual({ progress: NOW + 110, turn: NOW + 60 });
-    // A clock that was set back.
+    // The clock was set back.
     expect(dueOf(writes, base, NOW - 5000)).toEqual({ progress: NOW - 4900, turn: NOW - 5000 });
   });
 

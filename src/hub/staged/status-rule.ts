@@ -1,5 +1,6 @@
-// How often the status of a run is written. Guarantees: at most ten times within any second; that clusters have moved is coalesced for 100 ms; a turn
-// (a stage, a gate or the run itself becomes something else) is written as soon as the second allows, because the next stage waits for it.
+// How often the status of a run is written. Guarantees: at most ten times within any second; progress of clusters is
+// coalesced for 100 ms; a turn (a change of a stage, a gate or the run itself) is written as soon as the rate allows,
+// because the next stage waits for it.
 import type { Condition } from '../../api/conditions.ts';
 import { type StagedUpdateRunStatus, stagesIn, tasksOf } from '../../api/staged-update-run.ts';
 import type { Rule } from '../../runtime/due.ts';
@@ -7,12 +8,12 @@ import { STATUS_INTERVAL_MS } from '../status/status-rule.ts';
 
 type Status = StagedUpdateRunStatus | undefined;
 
-/** A stage, a gate or the run itself becomes something else. */
+/** For a change of a stage, a gate or the run itself. */
 export const TURN_WRITES: Rule = { perSecond: 10 };
-/** Clusters have moved. */
+/** For progress of clusters. */
 export const PROGRESS_WRITES: Rule = { ...TURN_WRITES, gapMs: STATUS_INTERVAL_MS };
 
-/** Whether a stage, a gate or the run itself becomes something else; that clusters do so alone is none. */
+/** Whether a stage, a gate or the run itself has changed; a change of clusters alone does not count. */
 export const isTurn = (before: Status, after: StagedUpdateRunStatus): boolean =>
   before === undefined || turnsOf(before) !== turnsOf(after);
 

@@ -1,5 +1,5 @@
-// Which clusters a run is about: the placement's own facts, what the scheduler has decided, and the bindings that came of it. Asked when a run
-// begins and again before every step.
+// The clusters of a run: the placement, the decisions of the scheduler, and its bindings. Evaluated when a run starts
+// and before every step.
 
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import type { Hold } from '../../api/hold.ts';
@@ -27,22 +27,24 @@ export interface Targets {
   readonly policyIndex: string;
   /** How many clusters the policy asks for; undefined = as many as fit. */
   readonly count: number | undefined;
-  /** Picked, in order of name. */
+  /** Picked, sorted by name. */
   readonly updates: readonly HubBinding[];
-  /** Given up, in order of cluster. */
+  /** Unscheduled, sorted by cluster. */
   readonly removals: readonly HubBinding[];
 }
 
 export type Targeting =
   | ({ readonly state: 'known' } & Targets)
   | ({ readonly state: 'wrong' } & Wrong & Partial<Pick<Targets, 'policyIndex' | 'applyStrategy'>>)
-  /** There is no placement yet, the scheduler is not done, or its work is not seen yet. */
+  /** The placement does not exist yet, the scheduler is not done, or its bindings are not cached yet. */
   | { readonly state: 'pending'; readonly hold: Hold; readonly rests?: readonly Premise[] };
 
 export interface TargetingOptions {
-  /** The run begins: the placement may come later, and the scheduler must have seen it as it is now. */
+  /**
+   * The run is starting: the placement may not exist yet, and the scheduler must have processed its present generation.
+   */
   readonly isFresh: boolean;
-  /** Clusters may have left since: those that are still there will do. */
+  /** Continue with the remaining clusters if some have left. */
   readonly allowsFewer: boolean;
 }
 
@@ -52,7 +54,7 @@ export function targetsOf(facts: Facts, { isFresh, allowsFewer }: TargetingOptio
   const whole = `${family.placement.kind} "${placementName}"`;
   const onPlacement = [{ of: 'placement', name: placementName }] as const;
   if (placement === undefined) {
-    // Differs from KubeFleet: there such a run fails for good, so manifests that are applied in any order may not work.
+    // Differs from KubeFleet: there such a run fails for good, so applying manifests in any order may not work.
     if (isFresh) return { state: 'pending', hold: missing(facts, family.placement, placementName), rests: onPlacement };
     return wrong('user', `${refText(missingRef(facts, family.placement, placementName))} does not exist`, onPlacement);
   }
@@ -105,7 +107,7 @@ export function targetsOf(facts: Facts, { isFresh, allowsFewer }: TargetingOptio
   const removals = bindings
     .filter(({ spec }) => spec.state === 'Unscheduled')
     .toSorted(by(({ spec, metadata }) => `${spec.targetCluster}/${metadata.name}`));
-  // The scheduler writes bindings before it says so: who it names and has none is on its way, or what we see is behind.
+  // The scheduler writes bindings before its decisions: if a picked cluster has no binding here, the cache is stale.
   const given = new Set(bindings.map(({ spec }) => spec.targetCluster));
   const unseen = (policy.status?.targetClusters ?? []).find(
     ({ selected, clusterName }) => selected && !given.has(clusterName),
@@ -127,7 +129,7 @@ export function targetsOf(facts: Facts, { isFresh, allowsFewer }: TargetingOptio
 const wrong = (blame: Wrong['blame'], message: string, rests: Wrong['rests']) =>
   ({ state: 'wrong', blame, message, rests }) as const;
 
-/** NaN = there is no number where one should be. */
+/** NaN = the annotation is not a number. */
 function countOf({ spec: { policy }, metadata }: HubPolicySnapshot): number | undefined {
   if (policy?.placementType === 'PickFixed') return policy.clusterNames?.length ?? 0;
   if (policy?.placementType !== 'PickN') return undefined;
@@ -135,7 +137,7 @@ function countOf({ spec: { policy }, metadata }: HubPolicySnapshot): number | un
   return /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
 }
 
-/** What the placement itself says while it is not scheduled. */
+/** The placement's own message while it is not scheduled. */
 function sayingOf({ family }: Facts, { conditions }: HubPlacement): string | undefined {
   const scheduled = conditionOf(conditions, placementConditionType(family.placement, 'Scheduled'));
   return scheduled === undefined || scheduled.status === 'True' ? undefined : scheduled.message;
@@ -146,7 +148,7 @@ const missingRef = ({ run }: Pick<Facts, 'run'>, resource: Resource, name: strin
   return refTo(resource, { metadata: namespace === undefined ? { name } : { name, namespace } });
 };
 
-/** A run names an object that does not exist: the run waits for it without limit. */
+/** The run references an object that does not exist, and waits for it forever. */
 export const missing = (facts: Pick<Facts, 'family' | 'run'>, resource: Resource, name: string): Hold => ({
   code: 'NotFound',
   subject: refTo(facts.family.run, facts.run),

@@ -1,5 +1,5 @@
-// What a run is about that is not built yet: as long as there is such a thing, nothing of it moves. Envelopes in a revision that exists were
-// looked for when it was made.
+// Unsupported features that a run would use: they block it. Envelopes in an existing revision were checked when it was
+// created.
 import { type NotSupported, notSupported } from '../orders/unsupported.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 import { type HubRun, isOver } from '../staged-sources.ts';

@@ -34,7 +34,7 @@ test('a run whose ground is the same may go on', () => {
   expect(validate(observe(), begun()).state).toBe('valid');
 });
 
-/** `membership`: with Continue it goes on. */
+/** `membership`: the run continues with the annotation Continue. */
 const CHANGES: readonly (readonly [string, Partial<Observed>, 'user' | 'internal', RegExp, 'membership'?])[] = [
   ['the placement does not exist any more', { placement: undefined }, 'user', /does not exist/],
   [

@@ -1,5 +1,6 @@
-// Whether a run may take its next step: what it was begun with is compared with what is there now. A run whose ground has changed ends, and says
-// what changed; or, where its annotation says so, goes on with those of its clusters that are left.
+// Whether a run may take its next step: compares the recorded placement, revision and clusters with the present ones.
+// If they have changed, the run ends and reports what changed; or, with the annotation, it continues with the remaining
+// clusters.
 import type { Hold } from '../../api/hold.ts';
 import { labels, masterSnapshotName } from '../../api/names.ts';
 import type { StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
@@ -17,7 +18,7 @@ export type Validated =
   | {
       readonly state: 'valid';
       readonly targets: Targets;
-      /** Why a recorded cluster is no target any more; only of a run that goes on without such clusters. */
+      /** Why a recorded cluster is no target any more; only for a run that continues without such clusters. */
       left(cluster: string): string | undefined;
     }
   | ({ readonly state: 'wrong' } & Wrong)
@@ -84,8 +85,8 @@ function ofGround(
 // ---- the revision
 
 /**
- * History keeps what runs need; a user may have deleted it all the same, or it was deleted just before the run wrote down that it needs it.
- * Differs from KubeFleet: there such a run waits for ever.
+ * The history keeps revisions that runs need, but a user may delete one, or it was deleted just before the run recorded
+ * that it needs it. Differs from KubeFleet: there such a run waits forever.
  */
 function ofRevision({ run, resourceSnapshots, bindings }: Facts, status: StagedUpdateRunStatus): Verdict | undefined {
   const { resourceSnapshotIndexUsed: index = '', stagesStatus: stages = [] } = status;
@@ -106,7 +107,7 @@ function ofRevision({ run, resourceSnapshots, bindings }: Facts, status: StagedU
   );
 }
 
-/** Its Works carry the revision: the snapshot is not read any more. */
+/** Its Works contain the revision, so the snapshot is not needed any more. */
 const isOrdered = ({ metadata, spec, conditions }: HubBinding, snapshot: string): boolean =>
   spec.resourceSnapshotName === snapshot &&
   conditions.some(
@@ -119,7 +120,7 @@ const isOrdered = ({ metadata, spec, conditions }: HubBinding, snapshot: string)
 function ofStages(facts: Facts, { updates, policyIndex }: Targets, status: StagedUpdateRunStatus): Verdict | undefined {
   const { stages } = status.stagedUpdateStrategySnapshot as StagedUpdateStrategySpec;
   const clusters = updates.map(({ spec }) => spec.targetCluster);
-  // Before the scheduler unschedules it: no user has to change labels.
+  // Checked before the scheduler unschedules the cluster: the message should not suggest that a user changed labels.
   const lost = clusters.filter((cluster) => facts.member(cluster) === undefined);
   if (lost.length > 0) {
     const rests = lost.map((name): Premise => ({ of: 'member', name }));
@@ -152,7 +153,7 @@ function ofStages(facts: Facts, { updates, policyIndex }: Targets, status: Stage
       return was !== undefined && isElsewhere(was, is) ? [cluster] : [];
     });
   const inAnotherStage = movedBy((was, is) => was.stage !== is.stage);
-  // One that comes after an added or removed cluster has not moved by itself.
+  // A cluster whose position shifted because of an added or removed one did not move itself.
   const moved = isSameSet && inAnotherStage.length === 0 ? movedBy((was, is) => was.at !== is.at) : inAnotherStage;
   const told = [
     joined.length === 0 ? [] : [`joined: ${named(joined)}`],
@@ -162,7 +163,7 @@ function ofStages(facts: Facts, { updates, policyIndex }: Targets, status: Stage
   if (told.length === 0) return undefined;
   return internal(
     `the clusters have changed since the run began (${told.join('; ')})`,
-    // It names those that are picked: one whose binding is only not seen is no longer taken for gone.
+    // Names the picked clusters: a binding that is only missing in the cache must not count as removed.
     { of: 'policySnapshot', name: `${facts.run.spec.placementName}-${policyIndex}` },
     ...moved.map((name): Premise => ({ of: 'member', name })),
     ...facts.bindings
@@ -198,11 +199,11 @@ function ofRemovals({ removals }: Targets, { deletionStageStatus }: StagedUpdate
   });
 }
 
-// ---- the run's own tree
+// ---- the status of the run
 
 const hasResult = (stage: StageStatus): boolean => isTrue(stage, 'Succeeded') || isFalse(stage, 'Succeeded');
 
-/** Only the hub writes it; where it contradicts itself it is unknown what was done. */
+/** Only the hub writes the status; if it contradicts itself, it is unknown what was done. */
 function ofTree(status: StagedUpdateRunStatus): Verdict | undefined {
   const { stagesStatus: stages, deletionStageStatus: removal, stagedUpdateStrategySnapshot: strategy } = status;
   const { resourceSnapshotIndexUsed: index = '' } = status;

@@ -1,5 +1,5 @@
-// Which clusters the scheduler has decided for. It writes the decisions after all bindings, so a binding that they do not name yet has others
-// beside it that may still be missing.
+// The clusters that the scheduler has decided on. It writes its decisions after all bindings, so if they do not name a
+// cluster with a binding yet, other bindings may still be missing.
 import type { Hold } from '../../api/hold.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import type { ObjectRef } from '../../api/object.ts';
@@ -13,8 +13,9 @@ export const decidedIn = (snapshot: HubPolicySnapshot | undefined): readonly str
   (snapshot.status?.targetClusters ?? []).filter(({ selected }) => selected).map((each) => each.clusterName);
 
 /**
- * Rows of clusters that get their first copy wait until all bindings of the scheduler's decisions are known. Without this a partition whose clusters have
- * no bindings yet would count as ready, and later partitions would get their copies first.
+ * Clusters that get their first copy wait until all bindings of the scheduler's decisions are cached. Without this, a
+ * partition whose clusters have no bindings yet would count as ready, and later partitions would get their copies
+ * first.
  */
 export function untilDecided(
   rows: readonly Row[],
@@ -25,7 +26,7 @@ export function untilDecided(
   const known = new Set(rows.map(({ cluster }) => cluster));
   const names = new Set(decided);
   const isComplete = decided.every((cluster) => known.has(cluster));
-  // The list of decisions is cut at its limit: a cluster that is not on a full list may be decided all the same.
+  // The list of decisions has a maximum length: a cluster that is not on a full list may still be decided.
   const isDecided = (cluster: string) => names.has(cluster) || names.size >= MAX_DECISIONS;
   return rows.map((row) =>
     isNew(row) && row.undecided === undefined && !(isComplete && isDecided(row.cluster))

@@ -1,4 +1,4 @@
-// Acceptance cases of spec 08 §15 that speak of one cluster: from what is known of a binding to the limits and to the words of the status.
+// Acceptance cases of spec 08 §15 about one cluster: from the state of a binding to the limits and the status.
 import { describe, expect, test } from 'vitest';
 import type { PartitionedStrategy } from '../../api/partitioned-strategy.ts';
 import type { Row } from '../planners/planner.ts';
@@ -12,7 +12,7 @@ const MODES = ['FleetDocumented', 'FleetExact'] as const;
 type Mode = (typeof MODES)[number];
 type Facts = Partial<Row>;
 
-/** Of a cluster that has the newest revision and is well. */
+/** A healthy cluster with the newest revision. */
 const row = (cluster: string, facts: Facts = {}): Row => ({
   key: cluster,
   cluster,
@@ -27,7 +27,7 @@ const row = (cluster: string, facts: Facts = {}): Row => ({
   ...facts,
 });
 
-/** As the scheduler leaves it: nothing was deployed. */
+/** As the scheduler creates it: nothing is deployed. */
 const none: Facts = { state: 'scheduled', has: { snapshot: '', overrides: '', strategy: '' }, health: 'unknown' };
 
 function plan(rows: readonly Row[], settings: PartitionedStrategy, mode: Mode, { paused = false, now = 0 } = {}) {

@@ -1,4 +1,4 @@
-// Partitioned: the limits of a placement's partitioned rollout, defaults in place, its plan (planners/partitioned.ts) and what the status reports of it.
+// The Partitioned strategy: its limits with defaults, its plan (planners/partitioned.ts), and its part of the status.
 import type { PlacementEventReason } from '../../api/placement.ts';
 import { MAX_LISTED_PARTITIONS, ROLLOUT_WORDS, type RolloutState, type RolloutWord } from '../../api/rollout-state.ts';
 import type { EventText } from '../../runtime/actions.ts';
@@ -35,7 +35,7 @@ export const partitioned = strategyWith({
   news: ({ before, after }) => partitionNews(before?.rollout, after.rollout),
 });
 
-/** One Event when a partition starts and one when it is ready; the counters in between are in the status. */
+/** One Event when a partition starts and one when it is ready; the status has the counters in between. */
 export function partitionNews(before: RolloutState | undefined, after: RolloutState | undefined): readonly EventText[] {
   return (after?.partitions ?? []).flatMap(({ name, count, maxUnavailable, notReady, state }, index): EventText[] => {
     const earlier = before?.partitions?.[index];
@@ -56,7 +56,7 @@ export function partitionNews(before: RolloutState | undefined, after: RolloutSt
 interface Limits extends PartitionedLimits {
   /** The plan is not carried out. */
   readonly isPaused: boolean;
-  /** The clusters that the scheduler has decided for; undefined = unknown. */
+  /** The clusters that the scheduler has decided on; undefined = unknown. */
   readonly decided: readonly string[] | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The plan of a placement's own rollout from what is known: the rollout carries it out, the status and `flotilla why` explain with it.
+// The plan of a placement's own rollout: the rollout carries it out, the status and `flotilla why` explain with it.
 import type { Hold } from '../../api/hold.ts';
 import { refTo } from '../../runtime/actions.ts';
 import type { PlacementFamily } from '../families.ts';
@@ -19,11 +19,11 @@ export interface PlanInput {
   /** The latest one, if there is one. */
   readonly policySnapshot: HubPolicySnapshot | undefined;
   member(cluster: string): MemberFacts | undefined;
-  /** undefined = they cannot be read. */
+  /** undefined = the groups cannot be read. */
   readonly groups: readonly ClusterGroupFacts[] | undefined;
-  /** absent = there are none. */
+  /** Absent = there are no freezes. */
   readonly freezes?: readonly FreezeFacts[] | undefined;
-  /** What a cluster waits for outside of this rollout; absent = nothing does. */
+  /** Why a cluster waits for something outside this rollout; absent = nothing. */
   readonly heldOn?: ((cluster: string) => Hold | undefined) | undefined;
   readonly now: number;
 }
@@ -33,7 +33,7 @@ export interface Planned {
   readonly plan: BindingPlan;
 }
 
-/** undefined = its own rollout moves nothing. */
+/** undefined = staged update runs move the bindings. */
 export function planOf(input: PlanInput): Planned | undefined {
   const { family, placement, bindings, orders, policySnapshot, member, groups, now } = input;
   const strategy = strategyOf(placement);
@@ -47,7 +47,7 @@ export function planOf(input: PlanInput): Planned | undefined {
   return { rows, plan: freeze === undefined ? planFor(rows) : frozen(rows, planFor, freeze) };
 }
 
-/** Only what would get something waits: what a cluster has already stays. */
+/** Only rows that would get something wait: a cluster keeps what it has. */
 function withHolds(rows: readonly Row[], heldOn: PlanInput['heldOn']): readonly Row[] {
   if (heldOn === undefined) return rows;
   return rows.map((row) => {
@@ -58,8 +58,8 @@ function withHolds(rows: readonly Row[], heldOn: PlanInput['heldOn']): readonly 
 }
 
 /**
- * Frozen clusters keep what they have, and what is under way is finished. The strategy plans without them, so that they take no slot from clusters
- * that are not frozen.
+ * Frozen clusters keep what they have, and updates in progress are finished. The strategy plans without them, so that
+ * they take no slot from other clusters.
  */
 function frozen(
   rows: readonly Row[],
@@ -93,7 +93,10 @@ function frozen(
   };
 }
 
-/** Nothing moves and nothing is removed; what is under way is finished, so what is not available yet keeps its own hold. */
+/**
+ * Nothing moves and nothing is removed; updates in progress are finished, so a cluster that is not available yet keeps
+ * its own hold.
+ */
 function paused(rows: readonly Row[], plan: BindingPlan, placement: Hold['subject']): BindingPlan {
   const waiting = [...plan.move, ...plan.stale, ...plan.remove];
   const leaving = rows.filter(({ state, deleting }) => state === 'unscheduled' && !deleting).map(({ key }) => key);

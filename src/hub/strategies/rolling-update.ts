@@ -1,4 +1,4 @@
-// RollingUpdate: the limits of a placement's rolling update, defaults in place, and its plan (planners/rolling.ts).
+// The RollingUpdate strategy: its limits with defaults, and its plan (planners/rolling.ts).
 import { conditionOf } from '../../api/next-condition.ts';
 import type { PlacementEventReason } from '../../api/placement.ts';
 import { countRoundedUp, type IntOrPercent } from '../../base/int-or-percent.ts';
@@ -14,7 +14,8 @@ export const rollingUpdate = strategyWith({
     const { ready, target, minAvailable, canBeReady, maxSurge } = plan.figures;
     return {
       ...plan,
-      // It counts on fewer clusters than the policy asks for because the scheduler finds no more: while bindings change, it may find one.
+      // The budget is based on fewer clusters than the policy asks for, because the scheduler finds no more; it may
+      // find one while bindings change.
       removesLast: target < (limits.target ?? target),
       summary: `${ready} ready of ${target}, ${minAvailable} must stay, ${canBeReady} of ${target + maxSurge} placed`,
     };
@@ -34,14 +35,14 @@ export function rollingLimitsOf({ family, spec, policySnapshot }: LimitsInput): 
   };
 }
 
-/** The clusters that the scheduler has found, if it has said, of this very snapshot, that it cannot find more. */
+/** The clusters that the scheduler found, if it reported for this snapshot that it cannot find more. */
 export function foundOnly({ metadata, status }: HubPolicySnapshot): readonly string[] | undefined {
   const scheduled = conditionOf(status?.conditions, 'Scheduled');
   if (scheduled?.status !== 'False' || scheduled.observedGeneration !== metadata.generation) return undefined;
   return (status?.targetClusters ?? []).filter(({ selected }) => selected).map(({ clusterName }) => clusterName);
 }
 
-/** The schema lets a number in quotes pass. Differs from KubeFleet, where it counts as 0 unless a webhook refuses it. */
+/** The schema accepts a quoted number. Differs from KubeFleet, where it counts as 0 unless a webhook rejects it. */
 const plainCount = (value: IntOrPercent): IntOrPercent =>
   typeof value === 'string' && /^\d+$/.test(value) ? Math.min(Number(value), Number.MAX_SAFE_INTEGER) : value;
 
@@ -51,7 +52,7 @@ function targetOf(policy: HubPlacement['spec']['policy']): number | undefined {
   return undefined;
 }
 
-/** Content that changes in place cannot keep a limit of 0. That is told once with each revision, before anybody wonders. */
+/** An in-place update cannot respect maxUnavailable 0. An Event says so, once per revision. */
 export function newsOfZero({ before, after, bindings }: StatusTurn, limits: RollingLimits): readonly EventText[] {
   const { observedResourceIndex: was = '' } = before ?? {};
   const { observedResourceIndex: is = '' } = after;

@@ -1,5 +1,5 @@
-// The shape of a strategy by which a placement's own rollout moves its bindings. One strategy is one pure file beside this one and one row of
-// table.ts: its limits come from the placement's spec, its plan from the rows.
+// The interface of a strategy by which a placement's own rollout moves its bindings. A strategy is one pure file in
+// this folder and one row of table.ts: its limits come from the spec of the placement, its plan from the rows.
 import type { ObjectRef } from '../../api/object.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import type { RolloutState } from '../../api/rollout-state.ts';
@@ -29,19 +29,22 @@ export interface PlannedPartition {
 export interface BindingPlan<State = unknown> extends Plan<State> {
   /** Rows that should move and may not yet: they are reported as waiting. */
   readonly stale: readonly string[];
-  /** Rows that carry the newest content: they are reported as started. */
+  /** Rows that have the newest content: they are reported as started. */
   readonly upToDate: readonly string[];
-  /** What it removes rests on the word of others, which may change by what is moved: it is removed when nothing else is left to do. */
+  /**
+   * Its removals depend on a result of the scheduler that its moves may change: they are carried out once nothing else
+   * is left to do.
+   */
   readonly removesLast?: boolean;
-  /** How far it is, for the status. */
+  /** The progress, for the status. */
   readonly rollout?: RolloutState;
-  /** Of a partitioned rollout: its partitions in order, for forecasts. */
+  /** The partitions of a partitioned rollout in order, for forecasts. */
   readonly partitions?: readonly PlannedPartition[];
-  /** The numbers behind it, for the log. */
+  /** The numbers of the plan, for the log. */
   readonly summary: string;
 }
 
-/** What a status reported before, and what it reports now. */
+/** The status as it was reported before, and the new one. */
 export interface StatusTurn {
   readonly before: PlacementStatus | undefined;
   readonly after: PlacementStatus;
@@ -54,7 +57,7 @@ export interface Strategy {
   news(input: LimitsInput & StatusTurn): readonly EventText[];
 }
 
-/** Keeps the type of its limits to itself. */
+/** Hides the type of its limits. */
 export const strategyWith = <Limits>(of: {
   limitsOf(input: LimitsInput): Limits;
   plan(input: { readonly rows: readonly Row[]; readonly limits: Limits; readonly now: number }): BindingPlan;

@@ -1,4 +1,4 @@
-// Which strategy a placement has. External has none here: staged update runs own its bindings.
+// The strategy of each type. External has none here: staged update runs own its bindings.
 import type { PlacementSpec } from '../../api/placement.ts';
 import { partitioned } from './partitioned.ts';
 import { rollingUpdate } from './rolling-update.ts';
@@ -19,8 +19,8 @@ interface Specified {
 export const strategyTypeOf = ({ spec }: Specified): NonNullable<StrategyType> =>
   spec.strategy?.type ?? 'RollingUpdate';
 
-/** undefined = the placement's own rollout moves nothing. */
+/** undefined = staged update runs move the bindings. */
 export const strategyOf = (placement: Specified): Strategy | undefined => STRATEGIES[strategyTypeOf(placement)];
 
-/** Staged update runs decide which revision is where. */
+/** Staged update runs decide which cluster gets which revision. */
 export const isExternal = (placement: Specified): boolean => strategyOf(placement) === undefined;

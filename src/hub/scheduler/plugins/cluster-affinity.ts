@@ -1,4 +1,5 @@
-// ClusterAffinity: required terms, of which one must match, and preferred terms, which add to the affinity part of the score.
+// ClusterAffinity: required terms, of which one must match, and preferred terms, which add to the affinity part of the
+// score.
 
 import type { MemberCluster } from '../../../api/member-cluster.ts';
 import type { PlacementPolicy } from '../../../api/placement-policy.ts';
@@ -32,10 +33,7 @@ export const clusterAffinity: Plugin = {
   admits,
 };
 
-/**
- * By its numbers. Those of sorters count only when something else makes a cycle: they rank, so they never let a cluster be picked that could not be
- * picked before.
- */
+/** Only the numbers of required terms count. Those of sorters only rank, so they never make a cluster eligible. */
 function admits({ older, newer }: MemberChange, policy: PlacementPolicy): boolean {
   if (!requiredTerms(policy).some(({ propertySelector }) => propertySelector !== undefined)) return false;
   const terms = compileTerms(policy);
@@ -49,7 +47,7 @@ function sumOf(preferences: readonly Preferred[], member: MemberCluster): number
   return sum;
 }
 
-/** undefined = one of the terms matches. `refusals` by their reason, of which a fleet has few. */
+/** undefined = one of the terms matches. `refusals` caches by reason, of which a fleet has few. */
 function refusalOf(
   terms: readonly RequiredTerm[],
   member: MemberCluster,
@@ -82,7 +80,7 @@ function notesOn(preferences: readonly Preferred[], member: MemberCluster): stri
   return notes.size === 0 ? undefined : [...notes].join(', ');
 }
 
-/** A term that can have no effect is hardly what was meant. */
+/** Warns about a term that can have no effect, which is hardly intended. */
 function remarks({ policy, members }: Pick<Run, 'policy' | 'members'>): readonly string[] {
   const contradictions = requiredTerms(policy).flatMap(({ propertySelector }, at) => {
     const found = contradictionIn(propertySelector?.matchExpressions ?? []);
@@ -119,7 +117,7 @@ const requiredPropertiesOf = (policy: PlacementPolicy): readonly string[] =>
     (propertySelector?.matchExpressions ?? []).map(({ name }) => name),
   );
 
-/** Properties that the terms of a policy name. */
+/** The properties that a policy names. */
 export const propertiesOf = (policy: PlacementPolicy): readonly string[] => [
   ...new Set([
     ...requiredPropertiesOf(policy),

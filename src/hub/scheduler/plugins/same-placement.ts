@@ -1,4 +1,5 @@
-// SamePlacementAntiAffinity: a cluster gets a placement once. Among equals it prefers those that have it already, from an earlier policy.
+// SamePlacementAntiAffinity: a cluster gets a placement only once. Among equals it prefers clusters that have the
+// placement already, from an earlier policy.
 import { nameOf, type Plugin, pass, taken } from '../plugin.ts';
 
 const HAD = Object.freeze({ obsolete: 1 });

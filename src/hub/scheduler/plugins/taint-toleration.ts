@@ -1,4 +1,4 @@
-// TaintToleration: every taint of a cluster needs a toleration. Taints keep new resources away; they never drive out.
+// TaintToleration: every taint of a cluster needs a toleration. Taints keep new placements away; they never evict.
 import type { MemberCluster, Taint } from '../../../api/member-cluster.ts';
 import type { Toleration } from '../../../api/toleration.ts';
 import { type Plugin, pass, unfit } from '../plugin.ts';

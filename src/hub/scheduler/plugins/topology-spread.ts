@@ -1,23 +1,24 @@
-// TopologySpreadConstraints: picks are spread over the values of a label. A pick changes the counts of the next, so there is one per round.
+// TopologySpreadConstraints: picks are spread over the values of a label. Each pick changes the counts for the next
+// one, so there is one pick per round.
 //
-// Domains are all values that any member carries, also of members that cannot be picked: an unreachable domain stays at zero and stops the
-// others from growing (DoNotSchedule).
+// Domains are all values that any member has, even members that cannot be picked: an unreachable domain stays at zero
+// and keeps the others from growing (DoNotSchedule).
 import type { PlacementPolicy } from '../../../api/placement-policy.ts';
 import { type Plugin, pass, type Run, unfit, type Verdict } from '../plugin.ts';
 
 type Constraint = NonNullable<PlacementPolicy['topologySpreadConstraints']>[number];
 
-/** What a constraint says about one more pick in a domain. */
+/** The effect of one more pick in a domain on a constraint. */
 export interface Placing {
-  /** How the skew changes. */
+  /** The change of the skew. */
   readonly change: number;
   readonly isViolated: boolean;
 }
 
-/** No value of a label. */
+/** Not a valid label value. */
 const NOWHERE = '-';
 
-/** What ScheduleAnyway takes from the score for a violation. */
+/** Subtracted from the score for a violation with ScheduleAnyway. */
 const PENALTY = 1000;
 
 export const topologySpread: Plugin = {
@@ -56,7 +57,7 @@ export const topologySpread: Plugin = {
 
 type Labels = Readonly<Record<string, string>> | undefined;
 
-/** Where the members lie, which no pick changes. */
+/** The domains of the members, which picks do not change. */
 interface Terrain {
   readonly constraint: Constraint;
   readonly domains: ReadonlySet<string>;
@@ -93,7 +94,7 @@ function spreadOf({ constraint, domains, domainOf }: Terrain, present: ReadonlyS
   const placings = new Map([...counts].map(([domain, count]) => [domain, placing(sizes, count, maxSkew)]));
   const isStrict = whenUnsatisfiable !== 'ScheduleAnyway';
   const refusal = unfit(`violates topology spread constraint "${topologyKey}" (max skew: ${maxSkew})`);
-  // A cluster without the label is no part of the spread.
+  // A cluster without the label does not take part in the spread.
   const at = (labels: Labels): Placing | undefined => {
     const domain = domainIn(labels, topologyKey);
     return domain === undefined ? undefined : placings.get(domain);
@@ -110,7 +111,7 @@ function spreadOf({ constraint, domains, domainOf }: Terrain, present: ReadonlyS
 
 interface Sizes {
   readonly smallest: number;
-  /** Equal to the smallest when two domains have it, and when there is only one domain. */
+  /** The same as the smallest if two domains have it, or if there is only one domain. */
   readonly second: number;
   readonly largest: number;
 }
@@ -139,6 +140,6 @@ function changeBy({ smallest, second, largest }: Sizes, count: number): number {
   return count === largest ? 1 : 0;
 }
 
-/** For tables: what one more in a domain of this size means. */
+/** For tests: the effect of one more pick in a domain of this size. */
 export const placingOf = (counts: readonly number[], into: number, maxSkew: number): Placing =>
   placing(sizesOf(counts), into, maxSkew);
