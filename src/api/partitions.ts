@@ -6,6 +6,7 @@
 import { by } from '../base/compare.ts';
 import { type IntOrPercent, partitionLimit } from '../base/int-or-percent.ts';
 import { compileLabelSelector, type LabelSelector, type Selector } from '../base/selector.ts';
+import { isNamed } from './cluster-name.ts';
 import type { Labels } from './object.ts';
 
 /** A ClusterGroup that contains a cluster. */
@@ -47,7 +48,6 @@ export interface Partition<T> {
 
 export const DEFAULT_AUTO_PARTITION_SIZE = '25%';
 export const DEFAULT_AUTO_PARTITION_THRESHOLD = 200;
-const DISPLAY_NAME_LABEL = 'management.cattle.io/cluster-display-name';
 
 /** Throws a UserError if a number or a selector is invalid: then nothing may be updated. */
 export function partitionsOf<T extends PartitionMember>(
@@ -107,8 +107,9 @@ function matcherOf(definition: PartitionDefinition): (target: PartitionMember) =
   const ofGroup = selectorOf(clusterGroupSelector);
   const hasGroupCriterion = isSet(clusterGroup) || ofGroup !== undefined;
   if (!isSet(clusterName) && ofCluster === undefined && !hasGroupCriterion) return () => false;
-  return ({ cluster, labels, groups }) => {
-    if (isSet(clusterName) && clusterName !== cluster && clusterName !== labels[DISPLAY_NAME_LABEL]) return false;
+  return (target) => {
+    const { labels, groups } = target;
+    if (isSet(clusterName) && !isNamed(clusterName, target)) return false;
     if (ofCluster !== undefined && !ofCluster.matches(labels)) return false;
     if (!hasGroupCriterion) return true;
     return (groups.length === 0 ? [NO_GROUP] : groups).some(

@@ -58,6 +58,32 @@ describe('targets', () => {
   );
 });
 
+describe('clusterName', () => {
+  // Partitions match it as well.
+  const DISPLAY_NAME = 'management.cattle.io/cluster-display-name';
+  const members = { c1: {}, c2: { [DISPLAY_NAME]: 'edge-7' }, c3: { [DISPLAY_NAME]: 'edge-8' } };
+
+  gitScenario('of a target and of a customization is also the name that Rancher shows', { members }, async (it) => {
+    const customized = 'targetCustomizations:\n- { clusterName: edge-7, yaml: { overlays: [edge] } }\n';
+    it.git.commit({
+      'fleet.yaml': customized,
+      'a.yaml': configYaml('a', 'plain'),
+      'overlays/edge/a.yaml': configYaml('a', 'edge'),
+    });
+    await it.follow({ targets: [{ clusterName: 'c1' }, { clusterName: 'edge-7' }] });
+    await it.runs();
+    expect(await valuesOf(it)).toEqual(['plain', 'edge', undefined]);
+    expect((await it.status()).display).toMatchObject({ readyBundleDeployments: '2/2', state: 'Ready' });
+
+    // Excluded by either name; c9 is no cluster.
+    await it.change({ targets: [{ clusterSelector: {} }] });
+    const excluded = ['c1', 'edge-8', 'c9'].map((name) => `- { clusterName: ${name}, doNotDeploy: true }\n`).join('');
+    it.git.commit({ 'fleet.yaml': `${customized}${excluded}` });
+    await it.runs(8);
+    expect(await valuesOf(it)).toEqual([undefined, 'edge', undefined]);
+  });
+});
+
 describe('a commit that changes content and options', () => {
   gitScenario('that pauses the bundle reaches no cluster', { members: MEMBERS }, async (it) => {
     it.git.commit({ 'fleet.yaml': '', 'a.yaml': configYaml('a', '1') });

@@ -182,9 +182,14 @@ describe('targets to a policy', () => {
     ['G11: none is ClusterGroup default', undefined, ['env=a']],
     ['an empty selector is all clusters', [{ clusterName: 'c1' }, { clusterSelector: {} }], 'all'],
     [
-      'names are one term',
+      'names are one term per label that may hold them',
       [{ clusterName: 'c1' }, { clusterName: 'c2' }, { clusterName: 'c1' }],
-      ['member-name=c1|c2'],
+      ['member-name=c1|c2', 'cluster-display-name=c1|c2'],
+    ],
+    [
+      'a name and a group are ANDed, whichever label holds the name',
+      [{ clusterName: 'c1', clusterGroup: 'b' }],
+      ['member-name=c1&env=b', 'cluster-display-name=c1&env=b'],
     ],
     [
       'criteria of one target are ANDed',
@@ -194,7 +199,7 @@ describe('targets to a policy', () => {
     [
       'targets are ORed',
       [{ clusterSelector: { matchLabels: { x: '1' } } }, { clusterName: 'c1' }],
-      ['x=1', 'member-name=c1'],
+      ['x=1', 'member-name=c1', 'cluster-display-name=c1'],
     ],
     [
       'a selector of groups is each group; one without a selector is empty',

@@ -1,4 +1,5 @@
 // From the targets of a GitRepo to the policy of its placements: a cluster is picked when one target matches it. Pure.
+import { CLUSTER_NAME_LABELS } from '../../api/cluster-name.ts';
 import type { GitProblem, GitTarget } from '../../api/git-repo.ts';
 import { labels } from '../../api/names.ts';
 import type { PlacementSpec } from '../../api/placement.ts';
@@ -53,10 +54,10 @@ export function policyOf(
   }
   // All are excluded: every cluster has a name, so this term matches none.
   const terms = matching.length > 0 && allowed.length === 0 ? NO_CLUSTER : allowed;
-  const names = terms.filter(isName).flatMap(([{ values = [] }]) => values);
+  const names = terms.filter(isName).map(([requirement]) => requirement);
   const others = terms.filter((term) => !isName(term));
   if (others.some((term) => term.length === 0)) return { policy: { placementType: 'PickAll' }, warnings: [] };
-  const all: readonly Term[] = [...others, ...(names.length === 0 ? [] : [nameTerm([...new Set(names)])])];
+  const all: readonly Term[] = [...others, ...merged(names)];
   if (all.length === 0) {
     const message = isDefault
       ? `the GitRepo has no targets, and ClusterGroup "${DEFAULT_GROUP}" does not exist: set spec.targets`
@@ -81,30 +82,39 @@ export function policyOf(
 
 const NO_CLUSTER: readonly Term[] = [[{ key: labels.memberName, operator: 'DoesNotExist' }]];
 
-const nameTerm = (values: readonly string[]): Term => [{ key: labels.memberName, operator: 'In', values }];
+/** One per label that may hold the name. */
+const nameTerms = (name: string): readonly Term[] =>
+  CLUSTER_NAME_LABELS.map((key) => [{ key, operator: 'In', values: [name] }]);
 
 /** It names clusters and asks nothing else. */
 const isName = (term: Term): term is readonly [Requirement] =>
-  term.length === 1 && term[0]?.key === labels.memberName && term[0].operator === 'In';
+  term.length === 1 && term[0]?.operator === 'In' && CLUSTER_NAME_LABELS.some((key) => key === term[0]?.key);
 
-/** A target by a selector of groups is one term per group. */
+/** One term per label, whatever the number of names. */
+const merged = (names: readonly Requirement[]): readonly Term[] =>
+  CLUSTER_NAME_LABELS.flatMap((key): readonly Term[] => {
+    const values = [...new Set(names.filter((name) => name.key === key).flatMap((name) => name.values ?? []))];
+    return values.length === 0 ? [] : [[{ key, operator: 'In', values }]];
+  });
+
+/** A target by name is one term per label with a name, and one by a selector of groups is one per group. */
 export function termsOf(target: GitTarget, groups: readonly ClusterGroupFacts[]): readonly Term[] {
   const { clusterName = '', clusterSelector, clusterGroup = '', clusterGroupSelector } = target;
   const isGiven = clusterName !== '' || clusterSelector !== undefined;
   const byGroup = clusterGroup !== '' || clusterGroupSelector !== undefined;
   if (!isGiven && !byGroup) return [];
-  const own: Term = [
-    ...(clusterName === '' ? [] : nameTerm([clusterName])),
-    ...(clusterSelector === undefined ? [] : requirementsOf(clusterSelector)),
-  ];
-  if (!byGroup) return [own];
+  const selected = clusterSelector === undefined ? [] : requirementsOf(clusterSelector);
+  const own = (clusterName === '' ? EVERYWHERE : nameTerms(clusterName)).map((name): Term => [...name, ...selected]);
+  if (!byGroup) return own;
   const matching = groups.filter(
     (group) =>
       (clusterGroup === '' || group.name === clusterGroup) &&
       (clusterGroupSelector === undefined || compileLabelSelector(clusterGroupSelector).matches(group.labels)),
   );
   // A group without a selector is empty.
-  return matching.flatMap(({ selector }) => (selector === undefined ? [] : [[...own, ...requirementsOf(selector)]]));
+  return matching.flatMap(({ selector }) =>
+    selector === undefined ? [] : own.map((term) => [...term, ...requirementsOf(selector)]),
+  );
 }
 
 function requirementsOf({ matchLabels = {}, matchExpressions = [] }: LabelSelector): Term {
