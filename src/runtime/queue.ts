@@ -3,7 +3,7 @@
 // fails waits longer each time; the loop gets its turn.
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
-import { createDeadlines } from './deadlines.ts';
+import { createDeadlines, type Deadlines } from './deadlines.ts';
 import {
   type Attempts,
   afterRun,
@@ -14,7 +14,7 @@ import {
   type Next,
   noAttempts,
 } from './due.ts';
-import { createLines, type WorkClass } from './lines.ts';
+import { createLines, type Lines, type WorkClass } from './lines.ts';
 import type { TimeSlice } from './time-slice.ts';
 
 export interface QueueOptions {
@@ -65,151 +65,63 @@ interface Entry {
   readonly attempts: Attempts;
 }
 
-export function createQueue(options: QueueOptions): Queue {
-  const { clock, random, slice, workers, yieldToOthers = queueMicrotask } = options;
-  const entries = new Map<string, Entry>();
-  const lines = createLines<{ readonly entry: Entry; readonly run: number }>(
-    clock,
-    ({ entry, run }) => entry.run === run,
-  );
-  const retries = createDeadlines(clock, `${options.name} retry`, (key) => due(key));
-  const wakes = createDeadlines(clock, `${options.name} wake`, (key) => due(key));
+/** Where an entry stands in line. */
+interface Place {
+  readonly entry: Entry;
+  readonly run: number;
+}
+
+interface QueueState {
+  readonly options: QueueOptions;
+  readonly yieldToOthers: (run: () => void) => void;
+  readonly entries: Map<string, Entry>;
+  readonly lines: Lines<Place>;
+  readonly retries: Deadlines;
+  readonly wakes: Deadlines;
   /** Of a name of their own: nothing is waited for there, only what comes within a moment is looked at together. */
-  const coalesced = {
-    fresh: createDeadlines(clock, 'coalesce', (key) => due(key)),
-    report: createDeadlines(clock, 'coalesce', (key) => due(key, 'report')),
+  readonly coalesced: Readonly<Record<Coalesced, Deadlines>>;
+  /** After the running code, so that a burst of events is one run per key. */
+  readonly pump: () => void;
+  waiting: number;
+  running: number;
+  isPumping: boolean;
+  isStopped: boolean;
+  onDrained: (() => void) | undefined;
+}
+
+function stateOf(options: QueueOptions): QueueState {
+  const { name, clock, yieldToOthers = queueMicrotask } = options;
+  const due = (key: string) => enqueue(state, entryOf(state, key), 'fresh');
+  const state: QueueState = {
+    options,
+    yieldToOthers,
+    entries: new Map(),
+    lines: createLines<Place>(clock, ({ entry, run }) => entry.run === run),
+    retries: createDeadlines(clock, `${name} retry`, due),
+    wakes: createDeadlines(clock, `${name} wake`, due),
+    coalesced: {
+      fresh: createDeadlines(clock, 'coalesce', due),
+      report: createDeadlines(clock, 'coalesce', (key) => enqueue(state, entryOf(state, key), 'report')),
+    },
+    pump: () => pump(state),
+    waiting: 0,
+    running: 0,
+    isPumping: false,
+    isStopped: false,
+    onDrained: undefined,
   };
-  let waiting = 0;
-  let running = 0;
-  let isPumping = false;
-  let isStopped = false;
-  let onDrained: (() => void) | undefined;
+  return state;
+}
 
-  function due(key: string, as: WorkClass = 'fresh'): void {
-    enqueue(entryOf(key), as);
-  }
-
-  function entryOf(key: string): Entry {
-    let entry = entries.get(key);
-    if (entry === undefined) {
-      entry = {
-        key,
-        queued: new Set(),
-        run: 0,
-        running: false,
-        dirty: new Set(),
-        by: new Map(),
-        attempts: noAttempts(),
-      };
-      entries.set(key, entry);
-    }
-    return entry;
-  }
-
-  function enqueue(entry: Entry, as: WorkClass, inLine: (stand: () => void) => void = (stand) => stand()): void {
-    if (isStopped) return;
-    if (entry.running) {
-      entry.dirty.add(as);
-      return;
-    }
-    if (entry.queued.has(as) || (as === 'resync' && entry.queued.size > 0)) return;
-    if (entry.queued.size === 0) waiting++;
-    entry.queued.add(as);
-    retries.clear(entry.key);
-    const place = { entry, run: entry.run };
-    inLine(() => {
-      if (isStopped) return;
-      lines.push(place, as);
-      pumpSoon();
-    });
-  }
-
-  // After the running code, so that a burst of events is one run per key.
-  function pumpSoon(): void {
-    if (isPumping) return;
-    isPumping = true;
-    queueMicrotask(pump);
-  }
-
-  function pump(): void {
-    isPumping = false;
-    while (!isStopped && running < workers && waiting > 0) {
-      if (!slice.mayGoOn()) {
-        isPumping = true;
-        slice.later(pump);
-        return;
-      }
-      const entry = lines.take()?.entry;
-      if (entry === undefined) break;
-      entry.queued.clear();
-      entry.run++;
-      entry.running = true;
-      // Whatever has gathered is seen by this run.
-      for (const deadlines of Object.values(coalesced)) deadlines.clear(entry.key);
-      waiting--;
-      running++;
-      void start(entry);
-    }
-  }
-
-  async function start(entry: Entry): Promise<void> {
-    const next = await options.run(entry.key);
-    entry.running = false;
-    running--;
-    if (isStopped) {
-      if (running === 0) onDrained?.();
-      return;
-    }
-    follow(entry, next);
-    for (const as of entry.dirty) enter(entry, as);
-    entry.dirty.clear();
-    // Only now: what the run asked for has taken the place of whatever was there before.
-    for (const [as, epochMs] of entry.by) gather(entry.key, epochMs, as);
-    entry.by.clear();
-    forget(entry);
-    pumpSoon();
-  }
-
-  function follow(entry: Entry, next: Next): void {
-    const at = afterRun(entry.attempts, next, { now: clock.now(), random });
-    if (at === 'next') enqueue(entry, 'fresh', next.atOnce ? undefined : yieldToOthers);
-    else if (at !== undefined) retries.set(entry.key, at);
-  }
-
-  /** News about a key that may have failed before. */
-  function enter(entry: Entry, as: WorkClass): void {
-    if (entry.running) {
-      enqueue(entry, as);
-      return;
-    }
-    // Without this, a key whose every run follows news would never be seen to rest, and never get out of the quiet.
-    if (entry.queued.size === 0) entry.attempts.hasNews ||= as !== 'resync';
-    const at = forNews(entry.attempts, as, { now: clock.now(), retryAt: retries.at(entry.key) });
-    if (at === 'next') enqueue(entry, as);
-    else if (at !== undefined) retries.set(entry.key, at);
-  }
-
-  /** News, too, which a key that fails too often does not run for at once. */
-  function gather(key: string, epochMs: number, as: Coalesced): void {
-    const suppressedUntil = entries.get(key)?.attempts.suppressedUntil ?? 0;
-    const isQuiet = suppressedUntil > epochMs;
-    const deadlines = isQuiet ? wakes : coalesced[as];
-    const at = isQuiet ? suppressedUntil : epochMs;
-    const asked = deadlines.at(key);
-    if (asked === undefined || asked > at) deadlines.set(key, at);
-  }
-
-  function forget(entry: Entry): void {
-    if (entry.running || entry.queued.size > 0 || !isForgettable(entry.attempts)) return;
-    entries.delete(entry.key);
-  }
-
+export function createQueue(options: QueueOptions): Queue {
+  const state = stateOf(options);
+  const { entries, retries, wakes, coalesced } = state;
   return {
     get waiting() {
-      return waiting;
+      return state.waiting;
     },
     get running() {
-      return running;
+      return state.running;
     },
     get failing() {
       return retries.size;
@@ -222,34 +134,170 @@ export function createQueue(options: QueueOptions): Queue {
       return moments.length === 0 ? undefined : Math.min(...moments);
     },
     add(key, as) {
-      if (!isStopped) enter(entryOf(key), as);
+      if (!state.isStopped) enter(state, entryOf(state, key), as);
     },
-    addAt(key, epochMs, as) {
-      if (isStopped) return;
-      const entry = entries.get(key);
-      if (!entry?.running) return gather(key, epochMs, as);
-      entry.by.set(as, Math.min(entry.by.get(as) ?? Number.POSITIVE_INFINITY, epochMs));
-    },
-    wakeAt(key, epochMs, lookedAt) {
-      if (isStopped) return;
-      const now = clock.now();
-      if (epochMs === undefined) wakes.clear(key);
-      else wakes.set(key, forDeadline(epochMs, lookedAt ?? now, now));
-    },
-    retryNow(key) {
-      if (isStopped) return;
-      const entry = entryOf(key);
-      clearAttempts(entry.attempts);
-      enqueue(entry, 'fresh');
-    },
-    stop() {
-      isStopped = true;
-      retries.stop();
-      wakes.stop();
-      for (const deadlines of Object.values(coalesced)) deadlines.stop();
-      lines.clear();
-      waiting = 0;
-      return running === 0 ? Promise.resolve() : new Promise((resolve) => (onDrained = resolve));
-    },
+    addAt: (key, epochMs, as) => addAt(state, key, epochMs, as),
+    wakeAt: (key, epochMs, lookedAt) => wakeAt(state, key, epochMs, lookedAt),
+    retryNow: (key) => retryNow(state, key),
+    stop: () => stop(state),
   };
+}
+
+function entryOf({ entries }: QueueState, key: string): Entry {
+  let entry = entries.get(key);
+  if (entry === undefined) {
+    entry = {
+      key,
+      queued: new Set(),
+      run: 0,
+      running: false,
+      dirty: new Set(),
+      by: new Map(),
+      attempts: noAttempts(),
+    };
+    entries.set(key, entry);
+  }
+  return entry;
+}
+
+// ---- in line
+
+function enqueue(
+  state: QueueState,
+  entry: Entry,
+  as: WorkClass,
+  inLine: (stand: () => void) => void = (stand) => stand(),
+): void {
+  if (state.isStopped) return;
+  if (entry.running) {
+    entry.dirty.add(as);
+    return;
+  }
+  if (entry.queued.has(as) || (as === 'resync' && entry.queued.size > 0)) return;
+  if (entry.queued.size === 0) state.waiting++;
+  entry.queued.add(as);
+  state.retries.clear(entry.key);
+  const place = { entry, run: entry.run };
+  inLine(() => {
+    if (state.isStopped) return;
+    state.lines.push(place, as);
+    pumpSoon(state);
+  });
+}
+
+function pumpSoon(state: QueueState): void {
+  if (state.isPumping) return;
+  state.isPumping = true;
+  queueMicrotask(state.pump);
+}
+
+function pump(state: QueueState): void {
+  const { workers, slice } = state.options;
+  state.isPumping = false;
+  while (!state.isStopped && state.running < workers && state.waiting > 0) {
+    if (!slice.mayGoOn()) {
+      state.isPumping = true;
+      slice.later(state.pump);
+      return;
+    }
+    const entry = state.lines.take()?.entry;
+    if (entry === undefined) break;
+    entry.queued.clear();
+    entry.run++;
+    entry.running = true;
+    // Whatever has gathered is seen by this run.
+    for (const deadlines of Object.values(state.coalesced)) deadlines.clear(entry.key);
+    state.waiting--;
+    state.running++;
+    void start(state, entry);
+  }
+}
+
+// ---- a run
+
+async function start(state: QueueState, entry: Entry): Promise<void> {
+  const next = await state.options.run(entry.key);
+  entry.running = false;
+  state.running--;
+  if (state.isStopped) {
+    if (state.running === 0) state.onDrained?.();
+    return;
+  }
+  follow(state, entry, next);
+  for (const as of entry.dirty) enter(state, entry, as);
+  entry.dirty.clear();
+  // Only now: what the run asked for has taken the place of whatever was there before.
+  for (const [as, epochMs] of entry.by) gather(state, entry.key, epochMs, as);
+  entry.by.clear();
+  forget(state, entry);
+  pumpSoon(state);
+}
+
+function follow(state: QueueState, entry: Entry, next: Next): void {
+  const { clock, random } = state.options;
+  const at = afterRun(entry.attempts, next, { now: clock.now(), random });
+  if (at === 'next') enqueue(state, entry, 'fresh', next.atOnce ? undefined : state.yieldToOthers);
+  else if (at !== undefined) state.retries.set(entry.key, at);
+}
+
+function forget({ entries }: QueueState, entry: Entry): void {
+  if (entry.running || entry.queued.size > 0 || !isForgettable(entry.attempts)) return;
+  entries.delete(entry.key);
+}
+
+// ---- news
+
+/** News about a key that may have failed before. */
+function enter(state: QueueState, entry: Entry, as: WorkClass): void {
+  if (entry.running) {
+    enqueue(state, entry, as);
+    return;
+  }
+  const { clock } = state.options;
+  // Without this, a key whose every run follows news would never be seen to rest, and never get out of the quiet.
+  if (entry.queued.size === 0) entry.attempts.hasNews ||= as !== 'resync';
+  const at = forNews(entry.attempts, as, { now: clock.now(), retryAt: state.retries.at(entry.key) });
+  if (at === 'next') enqueue(state, entry, as);
+  else if (at !== undefined) state.retries.set(entry.key, at);
+}
+
+function addAt(state: QueueState, key: string, epochMs: number, as: Coalesced): void {
+  if (state.isStopped) return;
+  const entry = state.entries.get(key);
+  if (!entry?.running) gather(state, key, epochMs, as);
+  else entry.by.set(as, Math.min(entry.by.get(as) ?? Number.POSITIVE_INFINITY, epochMs));
+}
+
+/** News, too, which a key that fails too often does not run for at once. */
+function gather({ entries, wakes, coalesced }: QueueState, key: string, epochMs: number, as: Coalesced): void {
+  const suppressedUntil = entries.get(key)?.attempts.suppressedUntil ?? 0;
+  const isQuiet = suppressedUntil > epochMs;
+  const deadlines = isQuiet ? wakes : coalesced[as];
+  const at = isQuiet ? suppressedUntil : epochMs;
+  const asked = deadlines.at(key);
+  if (asked === undefined || asked > at) deadlines.set(key, at);
+}
+
+function wakeAt(state: QueueState, key: string, epochMs: number | undefined, lookedAt: number | undefined): void {
+  if (state.isStopped) return;
+  const now = state.options.clock.now();
+  if (epochMs === undefined) state.wakes.clear(key);
+  else state.wakes.set(key, forDeadline(epochMs, lookedAt ?? now, now));
+}
+
+function retryNow(state: QueueState, key: string): void {
+  if (state.isStopped) return;
+  const entry = entryOf(state, key);
+  clearAttempts(entry.attempts);
+  enqueue(state, entry, 'fresh');
+}
+
+function stop(state: QueueState): Promise<void> {
+  state.isStopped = true;
+  state.retries.stop();
+  state.wakes.stop();
+  for (const deadlines of Object.values(state.coalesced)) deadlines.stop();
+  state.lines.clear();
+  state.waiting = 0;
+  return state.running === 0 ? Promise.resolve() : new Promise((resolve) => (state.onDrained = resolve));
 }
