@@ -21,7 +21,7 @@ import type { ManagerState } from './manager-state.ts';
 import { noMetrics, runtimeMetrics } from './metrics.ts';
 import { createOnDemandWatches } from './on-demand-watches.ts';
 import { createOwnWrites } from './own-writes.ts';
-import { createPasses } from './pass.ts';
+import { type PassOptions, reconcile } from './pass.ts';
 import { collectionText, type Place, placeText } from './place.ts';
 import { type Coalesced, createQueue } from './queue.ts';
 import type { Running } from './running.ts';
@@ -346,7 +346,7 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
 
   // ---- one pass over a key
 
-  const reconcile = createPasses({
+  const passes: PassOptions = {
     deps,
     informers,
     contents,
@@ -369,14 +369,14 @@ export function startManager(given: Deps, options: ManagerOptions): Manager {
       }
     },
     writes: (of, key, place) => echoes.begin(placeText(place), { of, key }, () => wake(of, key, 'fresh')),
-  });
+  };
 
   async function pass(of: Running, key: string): Promise<Next> {
     of.passes++;
     of.busy.set(key, clock.now());
     countDepth(of);
     const before = { hub: recovery.returns('hub'), member: recovery.returns('member') };
-    const next = await reconcile(of, key);
+    const next = await reconcile(passes, of, key);
     of.busy.delete(key);
     for (const on of of.unanswered.get(key) ?? []) if (recovery.returns(on) !== before[on]) of.queue.retryNow(key);
     return next;

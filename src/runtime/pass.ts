@@ -56,6 +56,13 @@ export interface PassOptions {
   writes(of: Running, key: string, place: Place): EndWrite;
 }
 
+/** One pass over one key, and what all passes of a manager share. */
+interface Pass {
+  readonly options: PassOptions;
+  readonly of: Running;
+  readonly key: string;
+}
+
 /** What came of a look: a decision to carry out, or what a worker has done. */
 interface Looked {
   readonly decision: Decision;
@@ -91,241 +98,239 @@ interface Failed {
 const MAX_NEED_ROUNDS = 8;
 const LOOKS_AT_A_TIME = 8;
 
-export function createPasses(options: PassOptions): (of: Running, key: string) => Promise<Next> {
-  const { deps, informers, contents, onDemand, recorder, metrics, manager, sideBySide, mayWrite, reading, writing } =
-    options;
-  const { clock, log } = deps;
-
-  async function reconcile(of: Running, key: string): Promise<Next> {
-    const { controller } = of;
-    const startedAt = clock.now();
-    let decision: Decision | undefined;
-    let performed: Performed | undefined;
-    let seen: Looked | undefined;
-    let next: Next;
-    let error: unknown;
-    let refused: ApiError | undefined;
-    try {
-      await settle(of, key);
-      seen = await look(of, key);
-      if (reading.aborted) return { next: 'rest' };
-      decision = seen?.decision;
-      performed = seen?.performed;
-      remember(of, key, decision, seen?.at);
-      if (decision !== undefined && decision.steps.length > 0) performed = await carryOut(of, key, decision);
-      // A key that failed is retried after a while, and decides again: what was to follow its steps must not come before that.
-      const hasFailed = (performed?.failures.length ?? 0) > 0;
-      if (decision?.coalesceUntil !== undefined && !hasFailed) of.queue.addAt(key, decision.coalesceUntil, 'report');
-      next = performed === undefined ? { next: 'rest' } : after(of, performed, decision?.again);
-      refused = seen?.refused;
-      if (refused !== undefined) next = afterRefusal(of, next);
-    } catch (thrown) {
-      if (reading.aborted) return { next: 'rest' };
-      error = thrown;
-      const kind = isWorker(controller) ? classOf(thrown) : classOfRead(thrown);
-      metrics.failed(controller.name, kind);
-      next = { next: OUTCOMES[kind].next, notBefore: clock.now() + retryAfterMs(thrown) };
-    }
-    const failure: Failed | undefined =
-      error === undefined
-        ? performed?.failures[0]
-        : { error, class: isWorker(controller) ? classOf(error) : classOfRead(error) };
-    const silent = [error, ...(performed?.failures ?? []).map((each) => each.error)].flatMap(
-      (each) => options.silentIn(each) ?? [],
-    );
-    const unanswered = silent.length === 0 ? seen?.unanswered : new Set([...silent, ...(seen?.unanswered ?? [])]);
-    if (unanswered === undefined || unanswered.size === 0) of.unanswered.delete(key);
-    else of.unanswered.set(key, unanswered);
-    if (failure !== undefined && OUTCOMES[failure.class].isWorthTelling) of.failures.set(key, told(failure));
-    else if (failure === undefined) of.failures.delete(key);
-    // A refusal that the pass went on from was seen by the controller already; the log hears of it here.
-    const logged = failure ?? (refused && { error: refused, class: 'refused' as const });
-    report(of, key, { durationMs: clock.now() - startedAt, decision, performed, failure: logged });
-    return next;
+/** One pass over a key. It never rejects. */
+export async function reconcile(options: PassOptions, of: Running, key: string): Promise<Next> {
+  const pass: Pass = { options, of, key };
+  const { metrics, reading } = options;
+  const { clock } = options.deps;
+  const { controller } = of;
+  const startedAt = clock.now();
+  let decision: Decision | undefined;
+  let performed: Performed | undefined;
+  let seen: Looked | undefined;
+  let next: Next;
+  let error: unknown;
+  let refused: ApiError | undefined;
+  try {
+    await settle(pass);
+    seen = await look(pass);
+    if (reading.aborted) return { next: 'rest' };
+    decision = seen?.decision;
+    performed = seen?.performed;
+    remember(pass, decision, seen?.at);
+    if (decision !== undefined && decision.steps.length > 0) performed = await carryOut(pass, decision);
+    // A key that failed is retried after a while, and decides again: what was to follow its steps must not come before that.
+    const hasFailed = (performed?.failures.length ?? 0) > 0;
+    if (decision?.coalesceUntil !== undefined && !hasFailed) of.queue.addAt(key, decision.coalesceUntil, 'report');
+    next = performed === undefined ? { next: 'rest' } : after(pass, performed, decision?.again);
+    refused = seen?.refused;
+    if (refused !== undefined) next = afterRefusal(pass, next);
+  } catch (thrown) {
+    if (reading.aborted) return { next: 'rest' };
+    error = thrown;
+    const kind = isWorker(controller) ? classOf(thrown) : classOfRead(thrown);
+    metrics.failed(controller.name, kind);
+    next = { next: OUTCOMES[kind].next, notBefore: clock.now() + retryAfterMs(thrown) };
   }
+  const failure: Failed | undefined =
+    error === undefined
+      ? performed?.failures[0]
+      : { error, class: isWorker(controller) ? classOf(error) : classOfRead(error) };
+  const silent = [error, ...(performed?.failures ?? []).map((each) => each.error)].flatMap(
+    (each) => options.silentIn(each) ?? [],
+  );
+  const unanswered = silent.length === 0 ? seen?.unanswered : new Set([...silent, ...(seen?.unanswered ?? [])]);
+  if (unanswered === undefined || unanswered.size === 0) of.unanswered.delete(key);
+  else of.unanswered.set(key, unanswered);
+  if (failure !== undefined && OUTCOMES[failure.class].isWorthTelling) of.failures.set(key, told(failure));
+  else if (failure === undefined) of.failures.delete(key);
+  // A refusal that the pass went on from was seen by the controller already; the log hears of it here.
+  const logged = failure ?? (refused && { error: refused, class: 'refused' as const });
+  report(pass, { durationMs: clock.now() - startedAt, decision, performed, failure: logged });
+  return next;
+}
 
-  /** A write of this key was lost: nothing is decided before its object was seen. */
-  async function settle(of: Running, key: string): Promise<void> {
-    const places = of.unsettled.get(key);
-    if (places === undefined) return;
-    await mapLimit([...places], LOOKS_AT_A_TIME, async ([text, place]) => {
-      await informers.look(place, reading);
-      places.delete(text);
-    });
-    of.unsettled.delete(key);
-  }
+/** A write of this key was lost: nothing is decided before its object was seen. */
+async function settle({ options, of, key }: Pass): Promise<void> {
+  const { informers, reading } = options;
+  const places = of.unsettled.get(key);
+  if (places === undefined) return;
+  await mapLimit([...places], LOOKS_AT_A_TIME, async ([text, place]) => {
+    await informers.look(place, reading);
+    places.delete(text);
+  });
+  of.unsettled.delete(key);
+}
 
-  /** One look, as often as it needs to see more; undefined = not ours. */
-  async function look(of: Running, key: string): Promise<Looked | undefined> {
-    const { controller } = of;
-    const memory = memoryOf(of, key);
-    const full = createFullObjects(
-      informers,
-      contents,
-      isWorker(controller) ? (text) => of.dependents.add(key, text) : undefined,
-    );
-    for (let round = 0; ; round++) {
-      full.begin();
-      const view = of.viewAt(clock.now(), full, of.failures.get(key));
-      const found = isWorker(controller)
-        ? await letWork(of, key, { controller, memory, view, full })
-        : controller.observe(view, key, memory);
-      if (!isNeed(found)) {
-        note(of, key, full);
-        if (found === undefined) {
-          forget(of, key);
-          return undefined;
-        }
-        const [refused] = full.refusals.values();
-        return {
-          ...(isWorker(controller) ? (found as Looked) : { decision: controller.decide(found, memory) }),
-          at: view.now,
-          ...(refused === undefined ? {} : { refused }),
-        };
+/** One look, as often as it needs to see more; undefined = not ours. */
+async function look(pass: Pass): Promise<Looked | undefined> {
+  const { options, of, key } = pass;
+  const { informers, contents, reading } = options;
+  const { controller } = of;
+  const memory = memoryOf(of, key);
+  const full = createFullObjects(
+    informers,
+    contents,
+    isWorker(controller) ? (text) => of.dependents.add(key, text) : undefined,
+  );
+  for (let round = 0; ; round++) {
+    full.begin();
+    const view = of.viewAt(options.deps.clock.now(), full, of.failures.get(key));
+    const found = isWorker(controller)
+      ? await letWork(pass, { controller, memory, view, full })
+      : controller.observe(view, key, memory);
+    if (!isNeed(found)) {
+      note(pass, full);
+      if (found === undefined) {
+        forget(of, key);
+        return undefined;
       }
-      if (round === MAX_NEED_ROUNDS) {
-        throw new Error(`still asks for ${found.need.map((ref) => placeText(ref)).join(', ')} after ${round} gets`);
-      }
-      const lists = (found.watch ?? []).map(openFor(full));
-      // Before anything is waited for: what happens meanwhile must be heard.
-      note(of, key, full);
-      await mapLimit(found.need, LOOKS_AT_A_TIME, (ref) => full.fetch(ref));
-      if (found.ask !== undefined) await mapLimit(found.ask, LOOKS_AT_A_TIME, (each) => full.ask(each, reading));
-      if (reading.aborted) return undefined;
-      const missing = lists.filter(({ isSynced }) => !isSynced);
-      if (missing.length > 0) {
-        return { decision: idle(`waits for the first list of ${missing.map(({ name }) => name).join(', ')}`) };
-      }
-    }
-  }
-
-  const openFor =
-    (full: FullObjects) =>
-    (source: Source): Informer => {
-      if (informers.opened(source) === undefined) metrics.watches(1);
-      const informer = informers.open(source);
-      full.touch(informer, FIRST_LIST);
-      return informer;
-    };
-
-  /** What wakes this key from now on. */
-  function note(of: Running, key: string, full: FullObjects): void {
-    of.dependents.set(key, full.used);
-    onDemand.set(`${of.controller.name} ${key}`, full.read);
-  }
-
-  async function letWork(
-    of: Running,
-    key: string,
-    { controller, memory, view, full }: Working,
-  ): Promise<Looked | Need | undefined> {
-    const client = createWorkerClient({
-      deps,
-      informers: signedFolds(of, key),
-      mayWrite,
-      record: (event) => recorder.record(controller.eventSource, event),
-      reading: reading,
-      writing: writing,
-    });
-    try {
-      const rest = await controller.work(view, key, client, memory);
-      if (rest === undefined || isNeed(rest)) return rest;
+      const [refused] = full.refusals.values();
       return {
-        decision: { steps: [], ...rest },
-        performed: { done: client.writes, changed: false, failures: [], unsettled: client.unsettled },
-        unanswered: client.unanswered,
+        ...(isWorker(controller) ? (found as Looked) : { decision: controller.decide(found, memory) }),
+        at: view.now,
+        ...(refused === undefined ? {} : { refused }),
       };
-    } catch (error) {
-      note(of, key, full);
-      throw error;
-    } finally {
-      block(of, key, client.unsettled);
+    }
+    if (round === MAX_NEED_ROUNDS) {
+      throw new Error(`still asks for ${found.need.map((ref) => placeText(ref)).join(', ')} after ${round} gets`);
+    }
+    const lists = (found.watch ?? []).map((source) => open(pass, full, source));
+    // Before anything is waited for: what happens meanwhile must be heard.
+    note(pass, full);
+    await mapLimit(found.need, LOOKS_AT_A_TIME, (ref) => full.fetch(ref));
+    if (found.ask !== undefined) await mapLimit(found.ask, LOOKS_AT_A_TIME, (each) => full.ask(each, reading));
+    if (reading.aborted) return undefined;
+    const missing = lists.filter(({ isSynced }) => !isSynced);
+    if (missing.length > 0) {
+      return { decision: idle(`waits for the first list of ${missing.map(({ name }) => name).join(', ')}`) };
     }
   }
+}
 
-  function block(of: Running, key: string, places: readonly Place[]): void {
-    if (places.length > 0) of.unsettled.set(key, new Map(places.map((place) => [placeText(place), place])));
-  }
+function open({ options }: Pass, full: FullObjects, source: Source): Informer {
+  const { informers, metrics } = options;
+  if (informers.opened(source) === undefined) metrics.watches(1);
+  const informer = informers.open(source);
+  full.touch(informer, FIRST_LIST);
+  return informer;
+}
 
-  function remember(of: Running, key: string, decision: Decision | undefined, lookedAt: number | undefined): void {
-    of.queue.wakeAt(key, decision?.wakeAt, lookedAt);
-    if (decision === undefined || decision.holds.length === 0) of.holds.delete(key);
-    else of.holds.set(key, decision.holds);
-  }
+/** What wakes this key from now on. */
+function note({ options, of, key }: Pass, full: FullObjects): void {
+  of.dependents.set(key, full.used);
+  options.onDemand.set(`${of.controller.name} ${key}`, full.read);
+}
 
-  /** What a pass brings about does not wake its own key: a decision looks again anyway, a worker has seen its own answers. */
-  function signedFolds(of: Running, key: string): Folds {
-    const signed = (fold: () => void) => options.signed(of, key, fold);
+async function letWork(pass: Pass, { controller, memory, view, full }: Working): Promise<Looked | Need | undefined> {
+  const { deps, recorder, mayWrite, reading, writing } = pass.options;
+  const client = createWorkerClient({
+    deps,
+    informers: signedFolds(pass),
+    mayWrite,
+    record: (event) => recorder.record(controller.eventSource, event),
+    reading,
+    writing,
+  });
+  try {
+    const rest = await controller.work(view, pass.key, client, memory);
+    if (rest === undefined || isNeed(rest)) return rest;
     return {
-      fold(on, resource, object) {
-        const { name = '', namespace } = object.metadata;
-        const place: Place = { on, resource, ...(namespace === undefined ? {} : { namespace }), name };
-        if (options.isLookedAt(place)) contents.put(place, object);
-        signed(() => informers.fold(on, resource, object));
-      },
-      foldGone: (...args) => signed(() => informers.foldGone(...args)),
-      foldEnded: (...args) => signed(() => informers.foldEnded(...args)),
-      look: informers.look,
-      writes: (place) => options.writes(of, key, place),
-      made: contents.put,
+      decision: { steps: [], ...rest },
+      performed: { done: client.writes, changed: false, failures: [], unsettled: client.unsettled },
+      unanswered: client.unanswered,
     };
+  } catch (error) {
+    note(pass, full);
+    throw error;
+  } finally {
+    block(pass, client.unsettled);
   }
+}
 
-  async function carryOut(of: Running, key: string, decision: Decision): Promise<Performed> {
-    const performed = await perform(decision.steps, {
-      deps,
-      informers: signedFolds(of, key),
-      manager,
-      sideBySide,
-      mayWrite,
-      record: (event) => recorder.record(of.controller.eventSource, event),
-      signal: writing,
+function block({ of, key }: Pass, places: readonly Place[]): void {
+  if (places.length > 0) of.unsettled.set(key, new Map(places.map((place) => [placeText(place), place])));
+}
+
+function remember({ of, key }: Pass, decision: Decision | undefined, lookedAt: number | undefined): void {
+  of.queue.wakeAt(key, decision?.wakeAt, lookedAt);
+  if (decision === undefined || decision.holds.length === 0) of.holds.delete(key);
+  else of.holds.set(key, decision.holds);
+}
+
+/** What a pass brings about does not wake its own key: a decision looks again anyway, a worker has seen its own answers. */
+function signedFolds({ options, of, key }: Pass): Folds {
+  const { informers, contents } = options;
+  const signed = (fold: () => void) => options.signed(of, key, fold);
+  return {
+    fold(on, resource, object) {
+      const { name = '', namespace } = object.metadata;
+      const place: Place = { on, resource, ...(namespace === undefined ? {} : { namespace }), name };
+      if (options.isLookedAt(place)) contents.put(place, object);
+      signed(() => informers.fold(on, resource, object));
+    },
+    foldGone: (...args) => signed(() => informers.foldGone(...args)),
+    foldEnded: (...args) => signed(() => informers.foldEnded(...args)),
+    look: informers.look,
+    writes: (place) => options.writes(of, key, place),
+    made: contents.put,
+  };
+}
+
+async function carryOut(pass: Pass, decision: Decision): Promise<Performed> {
+  const { deps, recorder, manager, sideBySide, mayWrite, writing } = pass.options;
+  const performed = await perform(decision.steps, {
+    deps,
+    informers: signedFolds(pass),
+    manager,
+    sideBySide,
+    mayWrite,
+    record: (event) => recorder.record(pass.of.controller.eventSource, event),
+    signal: writing,
+  });
+  block(pass, performed.unsettled);
+  return performed;
+}
+
+function after({ options, of }: Pass, { failures, changed }: Performed, again: Decision['again']): Next {
+  if (failures.length === 0) {
+    return { next: changed && again !== 'later' ? 'more' : 'rest', ...(again === 'at once' ? { atOnce: true } : {}) };
+  }
+  for (const failure of failures) options.metrics.failed(of.controller.name, failure.class);
+  return {
+    next: longestWait(failures.map((failure) => OUTCOMES[failure.class].next)),
+    notBefore: options.deps.clock.now() + Math.max(...failures.map(({ error }) => retryAfterMs(error))),
+  };
+}
+
+function afterRefusal({ options, of }: Pass, { next, notBefore }: Next): Next {
+  options.metrics.failed(of.controller.name, 'refused');
+  return { next: longestWait([next, OUTCOMES.refused.next]), ...(notBefore === undefined ? {} : { notBefore }) };
+}
+
+function report({ options, of, key }: Pass, { durationMs, decision, performed, failure }: Report): void {
+  const { metrics, deps } = options;
+  const actions = performed?.done ?? 0;
+  metrics.wrote(of.controller.name, actions);
+  const result = failure ? 'failed' : decision === undefined ? 'not-ours' : actions > 0 ? 'acted' : 'idle';
+  metrics.reconciled(of.controller.name, result, durationMs);
+  const fields = {
+    controller: of.controller.name,
+    key,
+    because: decision?.because ?? (failure === undefined ? 'not ours' : 'failed'),
+    actions,
+    durationMs,
+  };
+  if (failure === undefined) deps.log[actions > 0 ? 'info' : 'debug']('reconciled', fields);
+  else {
+    const failures = performed === undefined ? 1 : performed.failures.length;
+    deps.log[OUTCOMES[failure.class].level]('reconciled', {
+      ...fields,
+      error: messageOf(failure.error),
+      class: failure.class,
+      failures,
     });
-    block(of, key, performed.unsettled);
-    return performed;
   }
-
-  function after(of: Running, { failures, changed }: Performed, again: Decision['again']): Next {
-    if (failures.length === 0) {
-      return { next: changed && again !== 'later' ? 'more' : 'rest', ...(again === 'at once' ? { atOnce: true } : {}) };
-    }
-    for (const failure of failures) metrics.failed(of.controller.name, failure.class);
-    return {
-      next: longestWait(failures.map((failure) => OUTCOMES[failure.class].next)),
-      notBefore: clock.now() + Math.max(...failures.map(({ error }) => retryAfterMs(error))),
-    };
-  }
-
-  function afterRefusal(of: Running, { next, notBefore }: Next): Next {
-    metrics.failed(of.controller.name, 'refused');
-    return { next: longestWait([next, OUTCOMES.refused.next]), ...(notBefore === undefined ? {} : { notBefore }) };
-  }
-
-  function report(of: Running, key: string, { durationMs, decision, performed, failure }: Report): void {
-    const actions = performed?.done ?? 0;
-    metrics.wrote(of.controller.name, actions);
-    const result = failure ? 'failed' : decision === undefined ? 'not-ours' : actions > 0 ? 'acted' : 'idle';
-    metrics.reconciled(of.controller.name, result, durationMs);
-    const fields = {
-      controller: of.controller.name,
-      key,
-      because: decision?.because ?? (failure === undefined ? 'not ours' : 'failed'),
-      actions,
-      durationMs,
-    };
-    if (failure === undefined) log[actions > 0 ? 'info' : 'debug']('reconciled', fields);
-    else {
-      const failures = performed === undefined ? 1 : performed.failures.length;
-      log[OUTCOMES[failure.class].level]('reconciled', {
-        ...fields,
-        error: messageOf(failure.error),
-        class: failure.class,
-        failures,
-      });
-    }
-  }
-
-  return reconcile;
 }
 
 const told = ({ error, class: kind, resource }: Failed): Failure => ({
