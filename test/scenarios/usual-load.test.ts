@@ -1,9 +1,13 @@
-// What an agent has open at the hub when it has most to do stays far below what one identity may have, however slowly the hub answers.
+// What an agent has open at the hub when it has most to do stays far below what one identity may have, however slowly the hub answers; and what
+// 1,000 of them have open at the same time stays below what all identities may have together.
 import { expect, test } from 'vitest';
+import type { User } from '../../src/api/object.ts';
 import type { Transport } from '../../src/api/transport.ts';
+import { createAccounts } from '../../src/apiserver/http/accounts.ts';
 import { defaultLimits } from '../../src/apiserver/http/limits.ts';
 import { clusterFamily } from '../../src/hub/families.ts';
-import { aDelivery, configMap, selects } from '../delivery.ts';
+import { testClock } from '../cluster.ts';
+import { aDelivery, configMap, type Delivery, selects } from '../delivery.ts';
 
 const PLACEMENTS = 60;
 /** Answers take so many turns of the event loop. A fleet counts as settled after four without anything new. */
@@ -18,6 +22,7 @@ function measured(inner: Transport) {
     open[what]++;
     most[what] = Math.max(most[what], open[what]);
   };
+  let breaking = new AbortController();
   const transport: Transport = {
     async call(request, signal) {
       more('requests');
@@ -31,45 +36,110 @@ function measured(inner: Transport) {
     async *watch(request, signal) {
       more('watches');
       try {
-        yield* inner.watch(request, signal);
+        yield* inner.watch(request, AbortSignal.any([signal, breaking.signal]));
       } finally {
         open.watches--;
       }
     },
   };
-  return { transport, most };
+  return {
+    transport,
+    most,
+    /** All watches end, as when the hub does. */
+    breakOff() {
+      breaking.abort();
+      breaking = new AbortController();
+    },
+    forget() {
+      most.requests = 0;
+      most.watches = 0;
+    },
+  };
 }
 
-test(`an agent that finds ${PLACEMENTS} new placements at a hub that answers slowly`, async () => {
-  await using it = await aDelivery(clusterFamily, { members: 1 });
+const MEMBERS = 1000;
+/** A run of kubectl has a few; so many people and programs use a large fleet at once. */
+const PEOPLE = 300;
+
+/** All agents do the same at the same moment, as after a restart of the hub, while people work. */
+function expectRoomFor(each: { readonly requests: number; readonly watches: number }): void {
+  expect(each.requests).toBeGreaterThan(1);
+  expect(each.requests).toBeLessThanOrEqual(defaultLimits.requestsPerUser / 10);
+  expect(each.watches).toBeLessThanOrEqual(defaultLimits.watchesPerUser / 10);
+  // Each watch and each request has a connection of its own.
+  expect((each.requests + each.watches) * MEMBERS).toBeLessThanOrEqual(defaultLimits.connections / 2);
+  const accounts = createAccounts({ limits: defaultLimits, clock: testClock() });
+  const user = (name: string): User => ({ name, groups: ['system:authenticated'] });
+  const open = (name: string, requests: number, watches: number) => {
+    for (let at = 0; at < watches; at++) {
+      const account = accounts.enter(user(name));
+      account.openWatch();
+      account.leave();
+    }
+    for (let at = 0; at < requests; at++) accounts.enter(user(name));
+  };
+  for (let at = 0; at < MEMBERS; at++) open(`member-${at}`, each.requests, each.watches);
+  for (let at = 0; at < PEOPLE; at++) open(`person-${at}`, 3, 3);
+  expect([...accounts.refused.values()].every((count) => count === 0)).toBe(true);
+}
+
+async function withPlacements(it: Delivery): Promise<readonly string[]> {
   const { fleet } = it;
   await it.give(configMap('one'));
-  await it.runs();
-  await fleet.stopAgent('c1');
   const names = Array.from({ length: PLACEMENTS }, (_, at) => `more-${at}`);
   for (const name of names) {
     await fleet.hub.create('namespaces', undefined, { metadata: { name } });
     await it.place({ resourceSelectors: [selects('', 'v1', 'Namespace', { name })] }, name);
   }
   await it.runs();
+  return names;
+}
 
+const start = (it: Delivery) => {
   let load: ReturnType<typeof measured> | undefined;
-  fleet.startAgent('c1', {
+  it.fleet.startAgent('c1', {
     between(hub) {
       load = measured(hub);
       return load.transport;
     },
   });
+  return load as ReturnType<typeof measured> | undefined;
+};
+
+test(`an agent that finds ${PLACEMENTS} new placements at a hub that answers slowly`, async () => {
+  await using it = await aDelivery(clusterFamily, { members: 1 });
+  await it.fleet.stopAgent('c1');
+  const names = await withPlacements(it);
+  const load = start(it);
   await it.runs(60_000);
   for (const name of names) expect(await it.find('c1', 'namespaces', name), name).toBeDefined();
-
   const { requests = 0, watches = 0 } = load?.most ?? {};
-  expect(requests).toBeGreaterThan(1);
-  expect(requests).toBeLessThanOrEqual(defaultLimits.requestsPerUser / 10);
   expect(watches).toBeGreaterThan(1);
-  expect(watches).toBeLessThanOrEqual(defaultLimits.watchesPerUser / 10);
-  // A watch and a connection stay open as long as the agent runs, so those of all members count together.
-  const members = 1000;
-  expect(watches * members).toBeLessThanOrEqual(defaultLimits.watches / 2);
-  expect(requests * members).toBeLessThanOrEqual(defaultLimits.connections);
+  expectRoomFor({ requests, watches });
+});
+
+test(`an agent that reports on ${PLACEMENTS} placements when the hub is back`, async () => {
+  await using it = await aDelivery(clusterFamily, { members: 1 });
+  const { fleet } = it;
+  await fleet.stopAgent('c1');
+  const names = await withPlacements(it);
+  const load = start(it);
+  await it.runs(60_000);
+  fleet.cut('c1', true);
+  load?.breakOff();
+  // Every placement changes on the hub, and every placed object on the member, while neither hears of the other.
+  for (const name of names) {
+    await fleet.patch('namespaces', undefined, name, { metadata: { labels: { changed: 'yes' } } });
+    await it.patchOn('c1', 'namespaces', name, { metadata: { labels: { drifted: 'yes' } } });
+  }
+  await it.runs(10 * 60_000);
+  load?.forget();
+  fleet.cut('c1', false);
+  await it.runs(60_000);
+  for (const name of names) {
+    const { labels } = (await it.find('c1', 'namespaces', name))?.metadata ?? {};
+    expect(labels, name).toMatchObject({ changed: 'yes' });
+  }
+  const { requests = 0, watches = 0 } = load?.most ?? {};
+  expectRoomFor({ requests, watches });
 });

@@ -28,7 +28,14 @@ const refusal = (attempt: () => unknown): number | undefined => {
 };
 
 describe('an account', () => {
-  const limits = { requestsPerUser: 2, watchesPerUser: 2, unsentBytesPerUser: 100, unsentBytes: 3_000_000 };
+  const limits = {
+    requests: 1000,
+    watches: 1000,
+    requestsPerUser: 2,
+    watchesPerUser: 2,
+    unsentBytesPerUser: 100,
+    unsentBytes: 3_000_000,
+  };
   const book = (more: Partial<AccountOptions> = {}) => createAccounts({ limits, clock: testClock(), ...more });
 
   test('has so many requests at a time, and as many more as end', () => {
@@ -121,21 +128,102 @@ describe('an account', () => {
     expect(accounts.refused.get('requests')).toBe(6);
   });
 
+  describe('when all together are at their maximum', () => {
+    const few = { ...limits, requests: 12, watches: 12, requestsPerUser: 6, watchesPerUser: 6 };
+    const enter = (accounts: ReturnType<typeof book>, who: string, count: number) =>
+      Array.from({ length: count }, () => accounts.enter(user(who)));
+    const full = () => {
+      const told: Limited[] = [];
+      const accounts = book({ limits: few, onLimit: (what) => told.push(what) });
+      return { accounts, told, held: [...enter(accounts, 'a', 6), ...enter(accounts, 'b', 6)] };
+    };
+
+    test('lets one with less than its share in, and refuses it beyond that', () => {
+      const { accounts, told } = full();
+      expect(enter(accounts, 'c', 4)).toHaveLength(4);
+      expect(refusal(() => accounts.enter(user('c')))).toBe(429);
+      expect(told).toEqual([{ user: 'c', limit: 'share-of-requests', max: 4 }]);
+      expect(accounts.refused.get('share-of-requests')).toBe(1);
+      expect(enter(accounts, 'd', 3)).toHaveLength(3);
+    });
+
+    test('refuses those with more until there is room again', () => {
+      const { accounts, held } = full();
+      enter(accounts, 'c', 1);
+      held[0]?.leave();
+      expect(refusal(() => accounts.enter(user('a')))).toBe(429);
+      held[1]?.leave();
+      held[2]?.leave();
+      expect(refusal(() => accounts.enter(user('a')))).toBeUndefined();
+    });
+
+    test('never refuses administrators and health checks, and counts neither', () => {
+      const { accounts } = full();
+      for (let at = 0; at < 100; at++) {
+        accounts.enter(user('root', 'system:masters')).openWatch();
+        accounts.enter(user('system:anonymous'), true);
+      }
+      expect(accounts.refused.get('share-of-requests')).toBe(0);
+      expect(enter(accounts, 'c', 4)).toHaveLength(4);
+    });
+
+    test('watches are shared in the same way', () => {
+      const { accounts, held, told } = full();
+      for (const account of held) account.openWatch();
+      const account = accounts.enter(user('c'));
+      for (let at = 0; at < 4; at++) account.openWatch();
+      expect(refusal(() => account.openWatch())).toBe(429);
+      expect(told).toEqual([{ user: 'c', limit: 'share-of-watches', max: 4 }]);
+      for (let at = 0; at < 5; at++) held[at]?.closeWatch();
+      expect(refusal(() => account.openWatch())).toBeUndefined();
+    });
+
+    test('many users exceed it by their shares alone, and each of them has its share', () => {
+      const who = fc.integer({ min: 0, max: 30 }).map((at) => `u${at}`);
+      const step = fc.record({ who, isLeaving: fc.nat(5).map((roll) => roll === 0) });
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 300, size: 'max' }), (steps) => {
+          const accounts = book({ limits: few });
+          const open = new Map<string, Account[]>();
+          const sum = () => [...open.values()].reduce((all, { length }) => all + length, 0);
+          for (const step of steps) {
+            const mine = open.get(step.who) ?? [];
+            if (step.isLeaving) {
+              mine.pop()?.leave();
+              if (mine.length === 0) open.delete(step.who);
+              continue;
+            }
+            const users = open.size + (mine.length === 0 ? 1 : 0);
+            const share = Math.max(1, Math.floor(few.requests / users));
+            const mayEnter = mine.length < 6 && (sum() < few.requests || mine.length < share);
+            expect(refusal(() => mine.push(accounts.enter(user(step.who))))).toBe(mayEnter ? undefined : 429);
+            if (mine.length > 0) open.set(step.who, mine);
+            // 12 (1 + 1/2 + … + 1/31), and one for each user whose share is rounded up.
+            expect(sum()).toBeLessThanOrEqual(12 * 4.1 + 31);
+          }
+          for (const account of [...open.values()].flat()) account.leave();
+          expect(accounts.size).toBe(0);
+        }),
+      );
+    });
+  });
+
   test('leaves nothing behind, whatever happens in whatever order', () => {
     const action = fc.record({
       what: fc.constantFrom('enter', 'leave', 'openWatch', 'closeWatch', 'unsent', 'read'),
       who: fc.constantFrom('a', 'b', 'c'),
+      isHealthCheck: fc.boolean(),
       bytes: fc.integer({ min: 1, max: 200 }),
     });
     fc.assert(
-      fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
+      fc.property(fc.array(action, { maxLength: 60, size: 'max' }), (actions) => {
         const accounts = book();
         const open: { account: Account; inFlight: boolean; watches: number; unsent: number }[] = [];
-        for (const { what, who, bytes } of actions) {
+        for (const { what, who, isHealthCheck, bytes } of actions) {
           const one = open.find(({ inFlight }) => inFlight);
           try {
             if (what === 'enter')
-              open.push({ account: accounts.enter(user(who)), inFlight: true, watches: 0, unsent: 0 });
+              open.push({ account: accounts.enter(user(who), isHealthCheck), inFlight: true, watches: 0, unsent: 0 });
             else if (what === 'openWatch' && one) {
               one.account.openWatch();
               one.watches++;
@@ -254,6 +342,39 @@ describe('while one identity attacks', () => {
     expect((await get('/api/v1/namespaces/default', 'mallory')).code).toBe(200);
   });
 
+  test('under many names, they have what they had; others get their share, administrators and health checks are never refused', async () => {
+    let release = () => {};
+    const slow = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const list = async () => {
+      await slow;
+      return { items: [], revision: 1 };
+    };
+    const { told, listening, cluster } = await start({ requests: 20, requestsPerUser: 2 }, { verbs: { list } });
+    const { authenticate } = cluster;
+    Object.assign(cluster, {
+      authenticate: (request: Parameters<typeof authenticate>[0]) =>
+        request.authorization === 'Bearer t-root' ? user('root', 'system:masters') : authenticate(request),
+    });
+    const sybils = Array.from({ length: 10 }, (_, at) => `mallory-${at}`);
+    const held = sybils.flatMap((who) => [get(CONFIG_MAPS, who), get(CONFIG_MAPS, who)]);
+    await eventually(() => expect(listening.load.requests).toBe(20));
+    held.push(get(CONFIG_MAPS, 'alice'));
+    await eventually(() => expect(listening.load.requests).toBe(21));
+    const one = '/api/v1/namespaces/default';
+    expect(await get(one, 'alice')).toMatchObject({ code: 429, retryAfter: '1' });
+    expect(told).toEqual([{ user: 'alice', limit: 'share-of-requests', max: 1 }]);
+    expect((await get(one, 'bob')).code).toBe(200);
+    expect((await get(one, 'root')).code).toBe(200);
+    for (const path of ['/readyz', '/livez?verbose', '/healthz/ping'])
+      expect((await get(path, 'alice')).code).toBe(200);
+    expect((await get('/metrics', 'root')).text).toContain('flotilla_limited_total{limit="share-of-requests"} 1');
+    release();
+    expect(new Set((await Promise.all(held)).map(({ code }) => code))).toEqual(new Set([200]));
+    expect((await get(one, 'alice')).code).toBe(200);
+  });
+
   test('with large bodies, they are carried out one after the other; another is not kept waiting', async () => {
     const begun: string[] = [];
     const releases: (() => void)[] = [];
@@ -365,14 +486,13 @@ describe('while one identity attacks', () => {
   });
 });
 
-test('a fleet and its people stay far below the defaults', () => {
-  // An agent watches its InternalMemberCluster and its Works, and has one call of each kind in flight; `kubectl get -w` has one watch, and
-  // dashboards for people have one for each kind. The hub's own controllers run in process or as system:masters.
+test('the defaults leave room for people and their programs', () => {
+  // `kubectl get -w` has one watch, and dashboards have one for each kind. test/scenarios/usual-load.test.ts measures agents.
   const { requestsPerUser, watchesPerUser, watches, requests, connections, unsentBytesPerUser } = defaultLimits;
   expect(requestsPerUser).toBeGreaterThanOrEqual(100);
   expect(watchesPerUser).toBeGreaterThanOrEqual(300);
   expect(unsentBytesPerUser).toBeGreaterThanOrEqual(10 * 1024 * 1024);
   expect(watches).toBeGreaterThan(1000 * 10);
-  expect(connections).toBeGreaterThan(1000 * 10);
-  expect(requests).toBeGreaterThanOrEqual(5 * requestsPerUser);
+  // Connections go to whoever comes first: what is shared fairly must be used up before them.
+  expect(connections).toBeGreaterThan(requests + watches);
 });

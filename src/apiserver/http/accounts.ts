@@ -1,7 +1,8 @@
 // What one identity may cost at a time: requests in flight, open watches, and bytes that it was sent and has not read. An identity at its
-// maximum is refused, others are not: with limits for all together the first client could use them up. Constant cost per request.
+// maximum is refused, others are not. What all may have together is shared fairly, so that many identities cannot use it up, either.
+// Constant cost per request.
 //
-// Members of system:masters are exempt, as on a real server: who could lock them out could not be stopped by them.
+// Members of system:masters are exempt, as on a real server: who could lock them out could not be stopped by them. So are health checks.
 import type { User } from '../../api/object.ts';
 import { tooManyRequests } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -9,8 +10,8 @@ import type { ApiError } from '../../base/errors.ts';
 import { createLru } from '../../base/lru.ts';
 import type { Limits } from './limits.ts';
 
-export type LimitName = 'requests' | 'watches' | 'unsent-bytes';
-const LIMIT_NAMES: readonly LimitName[] = ['requests', 'watches', 'unsent-bytes'];
+const LIMIT_NAMES = ['requests', 'watches', 'unsent-bytes', 'share-of-requests', 'share-of-watches'] as const;
+export type LimitName = (typeof LIMIT_NAMES)[number];
 
 export interface Limited {
   readonly user: string;
@@ -36,15 +37,18 @@ export interface Account {
 }
 
 export interface Accounts {
-  /** One more request of this user. Throws 429 when there are too many; else it is in flight until leave(). */
-  enter(user: User): Account;
+  /** One more request of this user. Throws 429 when there are too many; else it is in flight until leave(). Health checks are never too many. */
+  enter(user: User, isHealthCheck?: boolean): Account;
   readonly refused: ReadonlyMap<LimitName, number>;
   /** Users with anything open: none is remembered longer. */
   readonly size: number;
 }
 
 export interface AccountOptions {
-  readonly limits: Pick<Limits, 'requestsPerUser' | 'watchesPerUser' | 'unsentBytesPerUser' | 'unsentBytes'>;
+  readonly limits: Pick<
+    Limits,
+    'requests' | 'watches' | 'requestsPerUser' | 'watchesPerUser' | 'unsentBytesPerUser' | 'unsentBytes'
+  >;
   readonly clock: Clock;
   /** At most once a minute for each user and limit. */
   readonly onLimit?: (what: Limited) => void;
@@ -63,6 +67,7 @@ export function createAccounts(options: AccountOptions): Accounts {
 
 /** What one user has open now. */
 interface Open {
+  readonly isExempt: boolean;
   requests: number;
   watches: number;
   unsent: number;
@@ -71,43 +76,88 @@ interface Open {
   readonly waiting: (() => void)[];
 }
 
+/**
+ * What all users may have of something together. As long as there is room, everybody may have more; without room, only those that have less than
+ * an equal share of it. These go beyond the maximum until others end, by at most the sum of their shares.
+ */
+class Pool {
+  readonly #max: number;
+  #used = 0;
+  #users = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  isFullFor(has: number): boolean {
+    return this.#used >= this.#max && has >= this.share(has);
+  }
+
+  share(has: number): number {
+    return Math.max(1, Math.floor(this.#max / (has === 0 ? this.#users + 1 : this.#users)));
+  }
+
+  /** For a user that has so many without this one. */
+  add(has: number): void {
+    this.#used++;
+    if (has === 0) this.#users++;
+  }
+
+  remove(has: number): void {
+    this.#used--;
+    if (has === 0) this.#users--;
+  }
+}
+
 class Book implements Accounts {
   readonly limits: AccountOptions['limits'];
   readonly refused = new Map<LimitName, number>(LIMIT_NAMES.map((name) => [name, 0]));
   readonly #clock: Clock;
   readonly #onLimit: AccountOptions['onLimit'];
+  readonly requests: Pool;
+  readonly watches: Pool;
   readonly #open = new Map<string, Open>();
+  readonly #exempt = new Map<string, Open>();
   readonly #logged = createLru<string, number>(MAX_REMEMBERED_LOGS);
   unsent = 0;
 
   constructor({ limits, clock, onLimit }: AccountOptions) {
     this.limits = limits;
+    this.requests = new Pool(limits.requests);
+    this.watches = new Pool(limits.watches);
     this.#clock = clock;
     this.#onLimit = onLimit;
   }
 
   get size(): number {
-    return this.#open.size;
+    return this.#open.size + this.#exempt.size;
   }
 
-  enter({ name, groups }: User): Account {
-    const isExempt = groups.includes(EXEMPT);
-    let open = this.#open.get(name);
+  enter({ name, groups }: User, isHealthCheck = false): Account {
+    const isExempt = isHealthCheck || groups.includes(EXEMPT);
+    const all = isExempt ? this.#exempt : this.#open;
+    let open = all.get(name);
+    if (!isExempt) this.#check(name, open);
     if (open === undefined) {
-      open = { requests: 0, watches: 0, unsent: 0, isBusy: false, waiting: [] };
-      this.#open.set(name, open);
-    } else if (!isExempt) {
-      const { requestsPerUser, unsentBytesPerUser } = this.limits;
-      if (open.requests >= requestsPerUser) throw this.refusal(name, 'requests', requestsPerUser);
-      if (open.unsent > unsentBytesPerUser) throw this.refusal(name, 'unsent-bytes', unsentBytesPerUser);
+      open = { isExempt, requests: 0, watches: 0, unsent: 0, isBusy: false, waiting: [] };
+      all.set(name, open);
     }
+    if (!isExempt) this.requests.add(open.requests);
     open.requests++;
-    return new Entry(this, name, isExempt, open);
+    return new Entry(this, name, open);
+  }
+
+  #check(name: string, open: Open | undefined): void {
+    const { requestsPerUser, unsentBytesPerUser } = this.limits;
+    const has = open?.requests ?? 0;
+    if (has >= requestsPerUser) throw this.refusal(name, 'requests', requestsPerUser);
+    if (open && open.unsent > unsentBytesPerUser) throw this.refusal(name, 'unsent-bytes', unsentBytesPerUser);
+    if (this.requests.isFullFor(has)) throw this.refusal(name, 'share-of-requests', this.requests.share(has));
   }
 
   /** Nothing is remembered of those who have nothing open. */
-  settle(name: string, { requests, watches, unsent }: Open): void {
-    if (requests === 0 && watches === 0 && unsent === 0) this.#open.delete(name);
+  settle(name: string, { isExempt, requests, watches, unsent }: Open): void {
+    if (requests === 0 && watches === 0 && unsent === 0) (isExempt ? this.#exempt : this.#open).delete(name);
   }
 
   refusal(user: string, limit: LimitName, max: number): ApiError {
@@ -128,32 +178,39 @@ class Book implements Accounts {
 class Entry implements Account {
   readonly #book: Book;
   readonly #name: string;
-  readonly #isExempt: boolean;
   readonly #open: Open;
 
-  constructor(book: Book, name: string, isExempt: boolean, open: Open) {
+  constructor(book: Book, name: string, open: Open) {
     this.#book = book;
     this.#name = name;
-    this.#isExempt = isExempt;
     this.#open = open;
   }
 
   openWatch(): void {
-    const { watchesPerUser } = this.#book.limits;
-    if (!this.#isExempt && this.#open.watches >= watchesPerUser) {
-      this.#book.note(this.#name, 'watches', watchesPerUser);
-      throw tooManyRequests(`too many watches are open: user "${this.#name}" may have ${watchesPerUser}`, 10);
+    const { isExempt, watches: has } = this.#open;
+    const { watches, limits } = this.#book;
+    if (!isExempt) {
+      if (has >= limits.watchesPerUser) throw this.#tooMany('watches', limits.watchesPerUser);
+      if (watches.isFullFor(has)) throw this.#tooMany('share-of-watches', watches.share(has));
+      watches.add(has);
     }
     this.#open.watches++;
   }
 
+  #tooMany(limit: LimitName, max: number): ApiError {
+    this.#book.note(this.#name, limit, max);
+    return tooManyRequests(`too many watches are open: user "${this.#name}" may have ${max}`, 10);
+  }
+
   closeWatch(): void {
-    this.#open.watches--;
-    this.#book.settle(this.#name, this.#open);
+    const open = this.#open;
+    open.watches--;
+    if (!open.isExempt) this.#book.watches.remove(open.watches);
+    this.#book.settle(this.#name, open);
   }
 
   async takeTurn(): Promise<() => void> {
-    if (this.#isExempt) return () => {};
+    if (this.#open.isExempt) return () => {};
     const open = this.#open;
     if (open.isBusy) await new Promise<void>((resolve) => open.waiting.push(resolve));
     open.isBusy = true;
@@ -172,14 +229,16 @@ class Entry implements Account {
 
   isUnread(): boolean {
     const { unsentBytesPerUser, unsentBytes } = this.#book.limits;
-    const isMine = !this.#isExempt && this.#open.unsent > unsentBytesPerUser;
+    const isMine = !this.#open.isExempt && this.#open.unsent > unsentBytesPerUser;
     if (!isMine && (this.#book.unsent <= unsentBytes || this.#open.unsent <= SMALL_BYTES)) return false;
     this.#book.note(this.#name, 'unsent-bytes', isMine ? unsentBytesPerUser : unsentBytes);
     return true;
   }
 
   leave(): void {
-    this.#open.requests--;
-    this.#book.settle(this.#name, this.#open);
+    const open = this.#open;
+    open.requests--;
+    if (!open.isExempt) this.#book.requests.remove(open.requests);
+    this.#book.settle(this.#name, open);
   }
 }

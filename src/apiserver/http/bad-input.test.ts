@@ -258,7 +258,7 @@ describe('a request', () => {
 
   test('beyond those that fit is told to come again', async () => {
     const cluster = aCluster({ verbs: { create: () => new Promise(() => {}) } });
-    await start(cluster, { limits: { requests: 2 } });
+    await start(cluster, { limits: { requests: 2 }, plainHttp: { user: { name: 'me', groups: [] } } });
     const stuck = await Promise.all([1, 2].map(() => aSocket(`${head(`POST ${CM}`, 'Content-Length: 2')}{}`)));
     let reply = await server.call('GET', `${CM}/x`);
     while (reply.code === 404) reply = await server.call('GET', `${CM}/x`);

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { User } from '../../api/object.ts';
-import { badRequest, methodNotAllowed, noSuchResource, tooManyRequests, unauthorized } from '../../api/status.ts';
+import { badRequest, methodNotAllowed, noSuchResource, unauthorized } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AbortError, ApiError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
@@ -48,10 +48,11 @@ export interface Handler {
   readonly watchers: number;
 }
 
+/** Answered at once and without a body, so they cost nothing that would have to be limited. */
+const HEALTH_CHECK = /^\/(healthz|livez|readyz)(\/|$)/;
+
 /** Pipelined requests on one connection. Clients that we know send none. */
 const MAX_WAITING = 64;
-
-const OVERLOADED = 'the server has received too many requests and has asked us to try again later';
 
 export function createHandler(options: HandlerOptions): Handler {
   const { clock, random, limits, everybody } = options;
@@ -71,7 +72,7 @@ export function createHandler(options: HandlerOptions): Handler {
   let isWindingDown = false;
 
   /** Who asks, and whose account it is on: those who act as others pay for it themselves. */
-  const identify = (served: HttpCluster, { request }: Exchange, note: Note): User => {
+  const identify = (served: HttpCluster, { request }: Exchange, note: Note, isHealthCheck = false): User => {
     const { headers, socket } = request;
     const certificate = !everybody && socket instanceof TLSSocket ? clientCertificateOf(socket) : undefined;
     const { authorization } = headers;
@@ -82,7 +83,7 @@ export function createHandler(options: HandlerOptions): Handler {
         ...(authorization === undefined ? {} : { authorization }),
       });
     if (known instanceof ApiError) throw known;
-    note.account = accounts.enter(known);
+    note.account = accounts.enter(known, isHealthCheck);
     if (!isImpersonating(headers)) return known;
     const other = impersonate(known, request.headersDistinct, served.cluster.authorizer);
     if (other instanceof ApiError) throw other;
@@ -126,10 +127,11 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 
   const servePath = (exchange: Exchange, served: HttpCluster, { path }: RequestPath, query: Query, note: Note) => {
-    const user = identify(served, exchange, note);
+    const isHealthCheck = HEALTH_CHECK.test(path);
+    const user = identify(served, exchange, note, isHealthCheck);
     const method = exchange.request.method ?? '';
     authorize(served, user, { verb: method.toLowerCase(), path });
-    if (method !== 'GET' && method !== 'HEAD' && !/^\/(healthz|livez|readyz)(\/|$)/.test(path)) {
+    if (method !== 'GET' && method !== 'HEAD' && !isHealthCheck) {
       throw methodNotAllowed('the server does not allow this method on the requested resource');
     }
     const { registry } = served.cluster;
@@ -146,7 +148,6 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 
   const route = (exchange: Exchange, note: Note): void | Promise<void> => {
-    if (inFlight > limits.requests) throw tooManyRequests(OVERLOADED, 1);
     const url = exchange.request.url ?? '/';
     const mark = url.indexOf('?');
     const where = pathOf(mark < 0 ? url : url.slice(0, mark));

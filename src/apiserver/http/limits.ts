@@ -14,8 +14,9 @@ export interface Limits {
   readonly keepAliveMs: number;
   /** A connection on which nothing moves, in either direction, is closed; one with a watch is not. */
   readonly idleMs: number;
+  /** More than requests and watches together: those are shared fairly between users, connections go to whoever comes first. */
   readonly connections: number;
-  /** Requests that are being answered, without watches. */
+  /** Requests of all users that are being answered, without watches. An agent has up to 9 when a hub comes back. */
   readonly requests: number;
   readonly watches: number;
   /** Of one identity: no agent and no kubectl comes near. */
@@ -40,9 +41,9 @@ export const defaultLimits: Limits = {
   checkMs: 5_000,
   keepAliveMs: 90_000,
   idleMs: 5 * 60_000,
-  connections: 20_000,
-  requests: 2_000,
-  watches: 20_000,
+  connections: 25_000,
+  requests: 12_000,
+  watches: 12_000,
   requestsPerUser: 200,
   watchesPerUser: 500,
   unsentBytesPerUser: 16 * 1024 * 1024,

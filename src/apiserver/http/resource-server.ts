@@ -1,6 +1,6 @@
 // From a request for a resource to the verb's arguments, and from the verb's result to an answer.
 import type { User } from '../../api/object.ts';
-import { noSuchResource, tooManyRequests } from '../../api/status.ts';
+import { noSuchResource } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
 import { AbortError } from '../../base/errors.ts';
 import type { Found } from '../registry.ts';
@@ -48,7 +48,7 @@ export interface ResourceServerOptions {
   readonly clock: Clock;
   readonly choose: Choose;
   readonly watches: WatchHub;
-  readonly limits: Pick<Limits, 'bodyBytes' | 'watches'>;
+  readonly limits: Pick<Limits, 'bodyBytes'>;
 }
 
 const LIST_FORMS: ReadonlySet<Form> = new Set(['json', 'yaml', 'table', 'metadata', 'metadata-list']);
@@ -72,7 +72,6 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
     const fields = where.isWatch && where.name !== undefined ? { fields: `metadata.name=${where.name}` } : {};
     const { form, version } = choose(exchange.request.headers.accept, WATCH_FORMS);
     const include = form === 'table' ? includeObject(query) : 'Metadata';
-    if (watches.size >= limits.watches) throw tooManyRequests('too many watches are open', 10);
     account.openWatch();
     const open = (feed: WatchFeed) => {
       if (exchange.response.destroyed) return account.closeWatch(); // the client did not wait for the beginning

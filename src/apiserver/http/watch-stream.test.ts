@@ -298,7 +298,7 @@ describe('a watch', () => {
   });
 
   test('is refused when there are too many', async () => {
-    server = await aServer(aCluster(), { limits: { watches: 1 } });
+    server = await aServer(aCluster(), { limits: { watches: 1 }, plainHttp: { user: { name: 'me', groups: [] } } });
     await aWatch(`${CM}?watch=1`);
     const refused = await server.call('GET', `${CM}?watch=1`);
     expect(refused.json).toMatchObject({ code: 429, reason: 'TooManyRequests' });
