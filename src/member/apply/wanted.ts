@@ -6,8 +6,9 @@ import { annotations } from '../../api/names.ts';
 import { apiVersionOf, type KubeObject, type OwnerReference } from '../../api/object.ts';
 import { goJson } from '../../base/go-json.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
+import { sanitised } from '../compare/sanitised.ts';
+import { specHash } from '../compare/spec-hash.ts';
 import { appliedPart } from './applied-part.ts';
-import { specHash } from './spec-hash.ts';
 
 /** The body of a create; a live object is compared with it, except for the owners. */
 export interface Wanted {
@@ -27,14 +28,6 @@ export interface Wanted {
  */
 export const MAX_ANNOTATION_BYTES = 262_144;
 
-const ANNOTATIONS_DROPPED: readonly string[] = [
-  annotations.specHash,
-  annotations.lastApplied,
-  annotations.takenOver,
-  'kubectl.kubernetes.io/last-applied-configuration',
-  'deployment.kubernetes.io/revision',
-];
-
 /** The owner reference that marks an object as placed for that Work. */
 export const ownerReferenceTo = (name: string, uid: string): OwnerReference => ({
   apiVersion: apiVersionOf(appliedWork.group, appliedWork.version),
@@ -43,29 +36,6 @@ export const ownerReferenceTo = (name: string, uid: string): OwnerReference => (
   name,
   uid,
 });
-
-/** Only the fields that the author set, without those that a cluster fills in. */
-export function sanitised(manifest: KubeObject): KubeObject {
-  const { status: _status, ...rest } = manifest;
-  const {
-    creationTimestamp: _creationTimestamp,
-    deletionGracePeriodSeconds: _deletionGracePeriodSeconds,
-    deletionTimestamp: _deletionTimestamp,
-    generation: _generation,
-    managedFields: _managedFields,
-    ownerReferences: _ownerReferences,
-    resourceVersion: _resourceVersion,
-    selfLink: _selfLink,
-    uid: _uid,
-    annotations: written,
-    ...metadata
-  } = rest.metadata;
-  const kept = Object.fromEntries(Object.entries(written ?? {}).filter(([key]) => !ANNOTATIONS_DROPPED.includes(key)));
-  return {
-    ...withPlainData(rest as KubeObject),
-    metadata: { ...metadata, ...(Object.keys(kept).length === 0 ? {} : { annotations: kept }) },
-  };
-}
 
 export function wantedOf(manifest: KubeObject, owner: OwnerReference): Wanted {
   const clean = sanitised(manifest);
@@ -108,16 +78,4 @@ export function recordIn(live: KubeObject): JsonObject {
   } catch {
     return {};
   }
-}
-
-/** A server stores a Secret's stringData as data, so the comparison needs it there. */
-function withPlainData(object: KubeObject): KubeObject {
-  const { stringData, ...rest } = object;
-  if (object.apiVersion !== 'v1' || object.kind !== 'Secret' || !isObject(stringData)) return object;
-  const encoded = Object.entries(stringData).map(([key, value]) => [
-    key,
-    typeof value === 'string' ? Buffer.from(value).toString('base64') : value,
-  ]);
-  const { data } = rest;
-  return { ...rest, data: { ...(isObject(data) ? data : {}), ...Object.fromEntries(encoded) } } as KubeObject;
 }

@@ -7,10 +7,10 @@ import { typeNameOf } from '../../api/builtin/types.ts';
 import { groupVersionOf, type KubeObject } from '../../api/object.ts';
 import type { FieldDifference } from '../../api/selected-resource.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
-import { comparable } from '../apply/spec-hash.ts';
-import { sanitised } from '../apply/wanted.ts';
 import { differences } from './details.ts';
 import { overlaid, shapeOf } from './overlay.ts';
+import { sanitised } from './sanitised.ts';
+import { comparable } from './spec-hash.ts';
 
 export type Comparison = ApplyStrategy['comparisonOption'];
 
