@@ -1,4 +1,4 @@
-// Evictions as the hub keeps them.
+// The cached evictions.
 import type { Condition } from '../api/conditions.ts';
 import { type Eviction, type EvictionSpec, eviction } from '../api/eviction.ts';
 import { conditionOf } from '../api/next-condition.ts';
@@ -27,6 +27,6 @@ export const evictionSource: Source<HubEviction> = {
   indexes: { placement: ({ spec }) => [spec.placementName] },
 };
 
-/** Its outcome is final: it was invalid, or it was executed or blocked. */
+/** Its outcome is final: it was invalid, executed or blocked. */
 export const isTerminal = ({ conditions }: Pick<HubEviction, 'conditions'>): boolean =>
   conditionOf(conditions, 'Valid')?.status === 'False' || conditionOf(conditions, 'Executed') !== undefined;

@@ -1,4 +1,5 @@
-// The two scopes as data: which kinds belong together. Controllers take a family; nothing asks whether a namespace is empty.
+// The two scopes as data: which kinds belong together. Controllers take a family instead of checking whether a
+// namespace is empty.
 import { approvalRequest } from '../api/approval-request.ts';
 import { binding } from '../api/binding.ts';
 import { disruptionBudget } from '../api/disruption-budget.ts';
@@ -45,9 +46,9 @@ export interface PlacementFamily {
   readonly disruptionBudget?: Resource;
   /** Copies of the status inside namespaces; only for cluster-scoped placements. */
   readonly statusMirrors?: Source<HubStatusMirror>;
-  /** Of Events on placements. */
+  /** The source of Events about placements. */
   readonly eventSource: string;
-  /** Of Events on runs. */
+  /** The source of Events about runs. */
   readonly runEventSource: string;
   readonly placements: Source<HubPlacement>;
   readonly bindings: Source<HubBinding>;

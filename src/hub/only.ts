@@ -1,5 +1,5 @@
-// What a projection keeps of an object's metadata: its identity, and what is named. Field by field, because a copy with `...rest` keeps what
-// that is never read.
+// Picks the metadata that a projection keeps: the identity of the object, and the named fields. Field by field, because
+// a copy with `...rest` would also keep fields that are never read.
 import type { ObjectMeta } from '../api/object.ts';
 
 export function only(metadata: ObjectMeta, ...fields: readonly (keyof ObjectMeta)[]): ObjectMeta {

@@ -1,5 +1,5 @@
-// What the hub keeps in memory of placements and of what is made from them. Projections only: a status of a thousand clusters and the manifests
-// of a snapshot are read in full when a decision needs them (Need).
+// The cached projections of placements and the objects derived from them. The status of a thousand clusters and the
+// manifests of a snapshot are left out, and read in full when a decision needs them (Need).
 import type { Binding, BindingSpec } from '../api/binding.ts';
 import type { Condition } from '../api/conditions.ts';
 import type { Resource } from '../api/kind.ts';
@@ -15,7 +15,7 @@ import { type KeptLists, keptLists } from './bindings/kept-lists.ts';
 import { only } from './only.ts';
 import { type NotSupported, notSupportedIn } from './orders/unsupported.ts';
 
-/** The key of the placement that an object was made for: `name`, or `namespace/name`. */
+/** The key of the placement of an object: `name`, or `namespace/name`. */
 export const placementKeyOf = ({ metadata }: { readonly metadata: ObjectMeta }): string =>
   keyOf(metadata.namespace, metadata.labels?.[labels.parentPlacement] ?? '');
 
@@ -30,23 +30,26 @@ const byPlacement = (item: { readonly metadata: ObjectMeta }): readonly string[]
 export interface HubPlacement {
   readonly metadata: ObjectMeta;
   readonly spec: PlacementSpec;
-  /** Of the placement itself; those of its clusters stand in the whole object only. */
+  /** The conditions of the placement itself; those of its clusters are only in the full object. */
   readonly conditions: readonly Condition[];
   readonly observedResourceIndex: string;
-  /** An object that it selects, or that matches what it selects, and that is not built yet: as long as its status says so, nothing of it moves. */
+  /** An unsupported object that it selects: while its status reports one, the placement does not move. */
   readonly unsupported?: NotSupported;
-  /** Only of placements with a source, whose GitRepo sums them up. */
+  /** Only for placements with a source, whose GitRepo aggregates them. */
   readonly rollout?: Omit<RolloutState, 'partitions'>;
-  /** It is deleted with `--cascade=orphan`. Garbage collection removes that finalizer soon, so it is remembered. */
+  /** It was deleted with `--cascade=orphan`. Garbage collection soon removes that finalizer, so this is remembered. */
   readonly isOrphaned?: true;
 }
 
 const ORPHAN = 'orphan';
 
-/** In the index `dependsOn`: a dependency that names no placement. No object has this name. */
+/** In the index `dependsOn`: a dependency that names no placement. No object can have this name. */
 export const ANY_PLACEMENT = '*';
 
-/** Indexes: `gitRepo` (namespace and name of the GitRepo that its source names), `dependsOn` (keys of placements, or ANY_PLACEMENT). */
+/**
+ * Indexes: `gitRepo` (namespace and name of the GitRepo in its source), `dependsOn` (keys of placements, or
+ * ANY_PLACEMENT).
+ */
 export const placementSource = (resource: Resource): Source<HubPlacement> => ({
   on: 'hub',
   resource,
@@ -91,7 +94,10 @@ export interface HubBinding extends KeptLists {
   readonly conditions: readonly Condition[];
 }
 
-/** Indexes: `placement` (its key), `cluster` (the MemberCluster's name), `override` (keys of the override snapshots that it names). */
+/**
+ * Indexes: `placement` (its key), `cluster` (the name of the MemberCluster), `override` (keys of the referenced
+ * override snapshots).
+ */
 export const bindingSource = (resource: Resource): Source<HubBinding> => ({
   on: 'hub',
   resource,
@@ -119,7 +125,7 @@ export const bindingSource = (resource: Resource): Source<HubBinding> => ({
       ...wide,
       ...narrow.map(({ namespace, name }) => keyOf(namespace, name)),
     ],
-    // Of those that lost the mark of their placement: the policy by which they were picked still tells it.
+    // Bindings without the placement label: their policy snapshot still identifies the placement.
     unmarked: (item) =>
       isMarked(item) ? [] : [keyOf(item.metadata.namespace, item.spec.schedulingPolicySnapshotName)],
   },
@@ -130,7 +136,7 @@ export const bindingSource = (resource: Resource): Source<HubBinding> => ({
 export interface HubPolicySnapshot {
   readonly metadata: ObjectMeta;
   readonly spec: NonNullable<PolicySnapshot['spec']>;
-  /** Of snapshots that are not the latest: without their decisions, which no controller reads any more. */
+  /** Snapshots that are not the latest have no decisions here, because no controller reads them. */
   readonly status?: PolicySnapshot['status'];
 }
 
@@ -150,13 +156,13 @@ export const policySnapshotSource = (resource: Resource): Source<HubPolicySnapsh
   indexes: { placement: byPlacement },
 });
 
-/** The scheduler has seen the placement as it is now. */
+/** The scheduler has processed the present generation of the placement. */
 export const isScheduledNow = (
   { metadata }: Pick<HubPlacement, 'metadata'>,
   policySnapshot: HubPolicySnapshot | undefined,
 ): boolean => (policySnapshot?.status?.observedCRPGeneration ?? 0) >= (metadata.generation ?? 0);
 
-/** Never with its content: ask for that with Need. */
+/** Without content: request that with Need. */
 export interface HubResourceSnapshot {
   readonly metadata: ObjectMeta;
 }
@@ -172,25 +178,25 @@ export const resourceSnapshotSource = (resource: Resource): Source<HubResourceSn
   indexes: { placement: byPlacement },
 });
 
-/** The master of a group is recognised by its hash. */
+/** Only the master of a group has the hash annotation. */
 export const isMaster = ({ metadata }: HubResourceSnapshot): boolean =>
   metadata.annotations?.[annotations.resourceHash] !== undefined;
 
 export const isLatest = ({ metadata }: { readonly metadata: ObjectMeta }): boolean =>
   metadata.labels?.[labels.isLatestSnapshot] === 'true';
 
-/** How many snapshots a group has, by its master. */
+/** How many snapshots the group of this master has. */
 export const groupSizeOf = ({ metadata }: HubResourceSnapshot): number =>
   Math.max(1, indexIn(metadata.annotations?.[annotations.numberOfResourceSnapshots]) ?? 1);
 
-/** The number of its part of the group: 0 is the master. undefined = neither that nor numbered. */
+/** The number of its part of the group: 0 is the master. undefined = neither a master nor numbered. */
 export function partOf(snapshot: HubResourceSnapshot): number | undefined {
   if (isMaster(snapshot)) return 0;
   const subindex = indexIn(snapshot.metadata.annotations?.[annotations.subindexOfResourceSnapshot]);
   return subindex === undefined ? undefined : subindex + 1;
 }
 
-/** All of the same revision, in their order: those without a number come last. */
+/** All snapshots of a revision in order; those without a number come last. */
 export function groupOf<T extends HubResourceSnapshot>(
   snapshots: readonly T[],
   master: HubResourceSnapshot,
@@ -201,7 +207,7 @@ export function groupOf<T extends HubResourceSnapshot>(
     .toSorted((a, b) => (partOf(a) ?? Number.MAX_SAFE_INTEGER) - (partOf(b) ?? Number.MAX_SAFE_INTEGER));
 }
 
-/** Parts that are announced and not there (yet). */
+/** The parts of the group that do not exist (yet). */
 export function missingParts(
   snapshots: readonly HubResourceSnapshot[],
   master: HubResourceSnapshot,
@@ -210,7 +216,7 @@ export function missingParts(
   return Array.from({ length: groupSizeOf(master) }, (_, part) => part).filter((part) => !there.has(part));
 }
 
-/** undefined = no number there. */
+/** undefined = there is no number. */
 export const resourceIndexOf = ({ metadata }: HubResourceSnapshot): number | undefined =>
   indexIn(metadata.labels?.[labels.resourceIndex]);
 export const policyIndexOf = ({ metadata }: { readonly metadata: ObjectMeta }): number | undefined =>

@@ -1,5 +1,5 @@
-// What the hub's controllers keep in memory, each defined once: one watch, one projection, however many controllers read it.
-// Begin here when a controller needs a kind that no controller has watched yet.
+// The sources of the hub's controllers, each defined once: one watch and one projection, however many controllers read
+// it. Add a source here when a controller needs a new kind.
 import { type InternalMemberCluster, internalMemberCluster } from '../api/internal-member-cluster.ts';
 import type { Resource } from '../api/kind.ts';
 import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
@@ -17,7 +17,7 @@ import type { Source } from '../runtime/controller.ts';
 import { heartbeatOf } from './members/leaving-member.ts';
 import { only } from './only.ts';
 
-/** Small kinds stay whole, but for the record of who wrote what. */
+/** Small kinds are cached as full objects without managedFields. */
 const lean = <T extends KubeObject>(object: KubeObject): T => {
   const { managedFields: _managedFields, ...metadata } = object.metadata;
   return { ...object, metadata } as T;
@@ -38,7 +38,7 @@ export const internalMemberClusters: Source<InternalMemberCluster> = {
 
 export interface HubNamespace {
   readonly metadata: ObjectMeta;
-  /** What the API server says about a deletion that takes its time. */
+  /** The API server's message about a deletion that takes long. */
   readonly remaining?: string;
 }
 
@@ -48,7 +48,7 @@ interface NamespaceCondition {
   readonly message?: string;
 }
 
-/** All of them, because a namespace in a member's place may have another owner. */
+/** All namespaces, because a namespace with the name of a member's may have another owner. */
 export const namespaces: Source<HubNamespace> = {
   on: 'hub',
   resource: namespaceResource,
@@ -66,7 +66,7 @@ export const namespaces: Source<HubNamespace> = {
 
 export interface HubRole {
   readonly metadata: ObjectMeta;
-  /** Canonical JSON of the rules: equal rules are equal texts. Only of Roles in members' namespaces. */
+  /** The rules as canonical JSON, so that equal rules are equal texts. Only for Roles in members' namespaces. */
   readonly rules: string;
 }
 
@@ -83,7 +83,9 @@ export const roles: Source<HubRole> = {
   },
 };
 
-/** What `flotilla join` made for members, by its label alone. Metadata only: no token is ever in memory. */
+/**
+ * The objects that `flotilla join` created for members, by label. Metadata only, so that no token is ever in memory.
+ */
 const identitySource = (resource: Resource): Source => ({
   on: 'hub',
   resource,
@@ -93,7 +95,10 @@ const identitySource = (resource: Resource): Source => ({
   project: ({ metadata }) => ({ metadata: only(metadata, 'labels', 'deletionTimestamp') }),
 });
 
-/** The token first: a ServiceAccount without it can do nothing, and tokens that expire end with their ServiceAccount. */
+/**
+ * Sorted for deletion, the token first: a ServiceAccount without it can do nothing, and tokens that expire end with
+ * their ServiceAccount.
+ */
 export const joinedIdentities: readonly Source[] = [
   secretResource,
   serviceAccountResource,

@@ -1,5 +1,5 @@
-// What the hub keeps in memory of staged update runs, their strategies and their approval requests. Of a run not its tree: a thousand clusters
-// stand in it, and only the pass over the run itself reads them (Need).
+// The cached projections of staged update runs, their strategies and their approval requests. The stages of a run are
+// left out: they list up to a thousand clusters, and only the reconcile of the run itself reads them (Need).
 import type { ApprovalRequest, ApprovalRequestSpec, ApprovalRequestStatus } from '../api/approval-request.ts';
 import type { Condition } from '../api/conditions.ts';
 import type { Resource } from '../api/kind.ts';
@@ -21,14 +21,14 @@ import { only } from './only.ts';
 export interface HubRun {
   readonly metadata: ObjectMeta;
   readonly spec: StagedUpdateRunSpec;
-  /** Of the run itself. */
+  /** The conditions of the run itself. */
   readonly conditions: readonly Condition[];
   /** The strategy as the run recorded it. */
   readonly strategy?: StagedUpdateStrategySpec;
   readonly resourceIndex?: string;
-  /** It has come to a stage, or to the gate before one. */
+  /** It has reached a stage, or the gate before one. */
   readonly hasBegun: boolean;
-  /** Of one that has failed: whose fault that is. */
+  /** For a failed run: who can fix it. */
   readonly failureCause?: StagedUpdateRunStatus['failureCause'];
 }
 
@@ -56,14 +56,14 @@ export const runSource = (resource: Resource): Source<HubRun> => ({
   indexes: { placement: (run) => [placementOfRun(run)], strategy: (run) => [strategyOfRun(run)] },
 });
 
-/** One that was stopped at the gate before its first stage has not begun. */
+/** Started, or waiting at its gate. A run that was stopped at the gate of its first stage has not begun. */
 export const isBegun = ({ startTime, conditions }: Pick<StageStatus, 'startTime' | 'conditions'>): boolean =>
   startTime !== undefined || conditionOf(conditions, 'Progressing')?.reason === 'StageUpdatingWaiting';
 
 export const isInitialized = ({ conditions }: Pick<HubRun, 'conditions'>): boolean =>
   conditionOf(conditions, 'Initialized')?.status === 'True';
 
-/** Nothing more will become of it: it has succeeded, has failed, or could not begin. */
+/** The run is finished: it has succeeded, failed, or could not be initialized. */
 export const isOver = ({ conditions }: Pick<HubRun, 'conditions'>): boolean =>
   conditionOf(conditions, 'Initialized')?.status === 'False' ||
   ['True', 'False'].includes(conditionOf(conditions, 'Succeeded')?.status ?? '');
@@ -86,17 +86,17 @@ export interface HubApprovalRequest {
   readonly metadata: ObjectMeta;
   readonly spec: ApprovalRequestSpec;
   readonly conditions: readonly Condition[];
-  /** Uids of those that it is deleted with: a run is created again under the same name, its requests are not. */
+  /** The uids of its owners: a run may be created again under the same name, but not its requests. */
   readonly owners: readonly string[];
-  /** Who approved, where the server tells. */
+  /** The approver, if the server records it. */
   readonly approval?: NonNullable<ApprovalRequestStatus['approval']>;
 }
 
-/** The key of the run that a request says it belongs to. */
+/** The key of the run that a request references. */
 export const runOfRequest = ({ metadata, spec }: HubApprovalRequest): string =>
   keyOf(metadata.namespace, spec.parentStageRollout);
 
-/** Index: `run`, by label: those go with the run. */
+/** Index: `run`, by label: these requests are deleted with the run. */
 export const approvalRequestSource = (resource: Resource): Source<HubApprovalRequest> => ({
   on: 'hub',
   resource,

@@ -1,4 +1,4 @@
-// Copies of placement statuses as the hub keeps them: not the content, which may have a megabyte, but a digest of it.
+// The cached copies of placement statuses: a digest instead of the content, which may have a megabyte.
 import type { Resource } from '../api/kind.ts';
 import type { ObjectMeta } from '../api/object.ts';
 import type { PlacementStatus } from '../api/placement.ts';
@@ -10,7 +10,7 @@ import { only } from './only.ts';
 
 export interface HubStatusMirror {
   readonly metadata: ObjectMeta;
-  /** uid of the placement; '' = it has no owner. */
+  /** The uid of the placement; '' = it has no owner. */
   readonly owner: string;
   readonly digest: string;
 }

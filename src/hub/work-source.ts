@@ -1,4 +1,4 @@
-// What the hub keeps in memory of Works: never their manifests, only whether those are the right ones, and what the member says.
+// The cached projections of Works: no manifests, only a hash of them, and the report of the member.
 import type { Condition } from '../api/conditions.ts';
 import { labels, workBaseIn } from '../api/names.ts';
 import { conditionOf } from '../api/next-condition.ts';
@@ -12,26 +12,26 @@ import { only } from './only.ts';
 
 export interface HubWork {
   readonly metadata: ObjectMeta;
-  /** Equal for equal manifests. */
+  /** A hash: the same for equal manifests. */
   readonly content: string;
   /** Canonical JSON of the apply strategy, or empty. */
   readonly strategy: string;
-  /** Canonical JSON of how to report back; absent = not said. */
+  /** Canonical JSON of the report-back strategy; absent = not set. */
   readonly reportBack?: string;
   readonly conditions: readonly Condition[];
-  /** Represents the statuses of placed objects that are written onto the objects on the hub; absent = there are none. */
+  /** A digest of the statuses of placed objects that are copied to the hub; absent = there are none. */
   readonly statuses?: string;
-  /** Manifests that are not well, drifted or differ; all others are left out. */
+  /** Manifests that failed, have drifted or differ; all others are left out. */
   readonly reports: readonly ManifestCondition[];
 }
 
-/** Indexes: `binding`, the key of the binding that it was made for; `base`, what its name tells of that, with its namespace. */
+/** Indexes: `binding`, the key of its binding; `base`, the prefix of its name with its namespace. */
 export const works: Source<HubWork> = {
   on: 'hub',
   resource: work,
   project(object, old) {
     const { metadata, spec, status } = object as Work;
-    // A member reports on an order more often than it changes.
+    // Reports of the member are more frequent than changes of the manifests, so the hash is reused.
     const known = old !== undefined && isSameOrder(metadata, old.metadata) ? old.content : undefined;
     return {
       metadata: only(
@@ -84,7 +84,7 @@ const isWorthTelling = ({ conditions, driftDetails, diffDetails }: ManifestCondi
   conditionOf(conditions, 'Applied')?.status === 'False' ||
   conditionOf(conditions, 'Available')?.status === 'False';
 
-/** Objects in process share their unchanged parts: the same list is hashed once, however often a status is written. */
+/** In process, objects share their unchanged parts: a list is hashed once, however often the status is written. */
 const known = new WeakMap<object, string>();
 
 export function contentOf(manifests: readonly unknown[]): string {

@@ -1,5 +1,5 @@
-// What a binding's conditions say to people when all is well. A hundred thousand bindings say the same few things: in memory each sentence is
-// there once.
+// The messages of a binding's conditions when all is well. A hundred thousand bindings have the same few messages, so
+// each is in memory once.
 import type { BindingReason } from '../../api/binding.ts';
 import type { Condition } from '../../api/conditions.ts';
 
@@ -18,7 +18,7 @@ const SENTENCES: Readonly<Partial<Record<BindingReason, string>>> = {
 
 export const bindingSentence = (reason: BindingReason): string => SENTENCES[reason] ?? '';
 
-/** The same condition, with our own copy of its sentence where it is one of ours. */
+/** The same condition, with the shared copy of its message if it is one of these. */
 export function shared(condition: Condition): Condition {
   const sentence = (SENTENCES as Readonly<Record<string, string>>)[condition.reason];
   return sentence === condition.message ? { ...condition, message: sentence } : condition;

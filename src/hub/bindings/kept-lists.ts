@@ -1,5 +1,6 @@
-// The lists of a binding's status as the hub's cache keeps them: drifts and differences with the first of their details, since values may be
-// large and only people read them. The digest represents the details that were dropped, so that a change of these is still noticed.
+// The cached lists of a binding's status: drifts and differences keep only the first of their details, because values
+// may be large and only users read them. The digest covers the dropped details, so that a change of them is still
+// noticed.
 import type { BindingStatus } from '../../api/binding.ts';
 import { type FieldDifference, omittedDetails } from '../../api/selected-resource.ts';
 import { sha256 } from '../../base/hash.ts';
@@ -8,7 +9,7 @@ import { canonicalJson } from '../../base/json.ts';
 type Lists = Pick<NonNullable<BindingStatus>, 'failedPlacements' | 'driftedPlacements' | 'diffedPlacements'>;
 
 export interface KeptLists extends Lists {
-  /** Of the lists as they were; absent = nothing was dropped. */
+  /** A digest of the complete lists; absent = nothing was dropped. */
   readonly detailsDigest?: string;
 }
 
@@ -26,7 +27,7 @@ export function keptLists({ failedPlacements = [], driftedPlacements = [], diffe
   };
 }
 
-/** The same list if all of its details are small enough together. */
+/** The same list if all its details together are small enough. */
 function withoutLarge<T extends { readonly [key in K]?: readonly FieldDifference[] }, K extends string>(
   list: readonly T[],
   key: K,

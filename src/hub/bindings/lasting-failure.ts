@@ -1,7 +1,9 @@
-// Whether what stopped a pass is worth a condition that says so.
+// Whether the error of a reconcile should be reported in a condition.
 import type { Failure } from '../../runtime/controller.ts';
 
-/** Trouble of the network, of a busy server or between two writers passes by itself; saying so would only make the condition flap. */
+/**
+ * Errors of the network, of a busy server or of a conflict are transient; reporting them would make the condition flap.
+ */
 const PASSING: ReadonlySet<string> = new Set([
   'Conflict',
   'AlreadyExists',

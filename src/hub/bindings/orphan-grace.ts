@@ -1,2 +1,2 @@
-// How long an object without its parent is left alone: a hub that is restored from a backup may get the children first.
+// How long an orphan is kept: a hub that is restored from a backup may get the children before their parents.
 export const ORPHAN_GRACE_MS = 600_000;

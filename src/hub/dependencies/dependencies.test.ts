@@ -1,4 +1,4 @@
-// What a cluster waits for, by what its dependencies say of it.
+// Why a cluster waits, by the state of its dependencies on that cluster.
 import { describe, expect, test } from 'vitest';
 import type { RolloutWord } from '../../api/rollout-state.ts';
 import { type DependenciesInput, holdsOf } from './dependencies.ts';

@@ -1,5 +1,5 @@
-// Placements that another one depends on (spec 09 §9): what each of its clusters waits for. Pure.
-// Guarantee: a cluster goes on only when every placement that a dependency names has an accepted state there, at its own newest revision.
+// Dependencies between placements (spec 09 §9): why each cluster waits. Pure. Guarantee: a cluster proceeds only once
+// every placement that a dependency matches has an accepted state there, at its own newest revision.
 import type { Hold } from '../../api/hold.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import type { Labels, ObjectRef } from '../../api/object.ts';
@@ -18,7 +18,7 @@ export interface DependenciesInput {
   readonly dependsOn: readonly PlacementDependency[];
   /** Other placements of the same kind and namespace. */
   readonly others: readonly DependencyFacts[];
-  /** What a name refers to that no placement has. */
+  /** A reference by name if no placement matches. */
   refOf(name: string): ObjectRef;
 }
 
@@ -28,7 +28,7 @@ export function holdsOf({ dependsOn, others, refOf }: DependenciesInput): (clust
   const resolved = dependsOn.map((dependency) => ({
     accepted: dependency.acceptedStates?.length ? dependency.acceptedStates : DEFAULT_STATES,
     found: others.filter((each) => matches(dependency, each)),
-    /** Names what is awaited while nothing matches. */
+    /** Names the dependency while nothing matches it. */
     ref: refOf(dependency.name === undefined || dependency.name === '' ? '*' : dependency.name),
   }));
   return (cluster) => {

@@ -1,4 +1,5 @@
-// Reads what a placement depends on, and tells which placements depend on another one, so that they are looked at when it changes.
+// Reads the dependencies of a placement, and finds the placements that depend on another one, to requeue them when it
+// changes.
 import type { Hold } from '../../api/hold.ts';
 import type { ObjectRef } from '../../api/object.ts';
 import type { RolloutWord } from '../../api/rollout-state.ts';
@@ -19,7 +20,7 @@ import { type DependencyFacts, holdsOf } from './dependencies.ts';
 
 const ownKey = ({ metadata }: HubPlacement): string => keyOf(metadata.namespace, metadata.name ?? '');
 
-/** What each cluster of the bindings waits for; undefined = the placement depends on none. */
+/** Why each cluster of the bindings waits; undefined = the placement has no dependencies. */
 export function observeDependencies(
   view: View,
   family: PlacementFamily,
@@ -92,7 +93,7 @@ function stateOf(view: View, binding: HubBinding, newest: string): RolloutWord {
   });
 }
 
-// ---- who is woken
+// ---- requeues
 
 /** The placements that depend on the one of a binding. */
 export function dependentsOf(
@@ -109,7 +110,7 @@ export function dependentsOf(
   return isSame ? [] : dependents;
 }
 
-/** Those that depend on a placement of this key, or on labels that it may have. */
+/** Placements that depend on this key, or on labels that the placement may have. */
 export const dependentsOn = (
   view: View,
   { placements }: PlacementFamily,

@@ -1,5 +1,5 @@
-// How many more clusters of a placement evictions may take away: the arithmetic of a ClusterResourcePlacementDisruptionBudget.
-// Guarantee: involuntary disruptions count, so an eviction is allowed only while the budget holds with one cluster less.
+// How many more clusters of a placement may be evicted, by its ClusterResourcePlacementDisruptionBudget. Guarantee:
+// involuntary disruptions count, so an eviction is allowed only if the budget still holds with one cluster less.
 import type { DisruptionBudgetSpec } from '../../api/disruption-budget.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { PlacementSpec } from '../../api/placement.ts';
@@ -9,7 +9,7 @@ import type { HubBinding } from '../placement-sources.ts';
 export interface Counts {
   /** Bindings that are available at their present generation. */
   readonly available: number;
-  /** All bindings of the placement, those that are being deleted included. */
+  /** All bindings of the placement, including those being deleted. */
   readonly total: number;
 }
 
@@ -31,11 +31,11 @@ export type BudgetAnswer = 'allowed' | 'blocked' | 'misconfigured';
 
 type Policy = PlacementSpec['policy'];
 
-/** No policy means all clusters. */
+/** Without a policy, PickAll. */
 export const placementTypeOf = (policy: Policy): 'PickAll' | 'PickN' | 'PickFixed' =>
   policy?.placementType ?? 'PickAll';
 
-/** PickAll has no number of clusters, so a share of it, and a number that may be missing, mean nothing. */
+/** PickAll has no number of clusters, so percentages and maxUnavailable cannot be computed. */
 export const isMisconfigured = ({ maxUnavailable, minAvailable }: DisruptionBudgetSpec, policy: Policy): boolean =>
   placementTypeOf(policy) === 'PickAll' && (maxUnavailable !== undefined || typeof minAvailable === 'string');
 
@@ -45,7 +45,7 @@ export function disruptionsAllowed(budget: DisruptionBudgetSpec, policy: Policy,
   const wanted = policy?.numberOfClusters ?? 0;
   if (maxUnavailable !== undefined) return countRoundedUp(maxUnavailable, wanted) - (counts.total - counts.available);
   if (minAvailable !== undefined) return counts.available - countRoundedUp(minAvailable, wanted);
-  // Neither field: the budget allows nothing.
+  // A budget without either field allows nothing.
   return 0;
 }
 

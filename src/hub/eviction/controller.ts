@@ -1,5 +1,6 @@
-// The eviction controller: woken by evictions, and by bindings of placements that have an open one. Its key is the placement, so evictions of one
-// placement are carried out one after the other. Begin with verdict.ts for the rules, with decide.ts for the writes.
+// The eviction controller: requeued by evictions, and by bindings of placements with an open one. Its key is the
+// placement, so that evictions of one placement are carried out one after the other. verdict.ts has the rules,
+// decide.ts the writes.
 import { type DisruptionBudget, disruptionBudget } from '../../api/disruption-budget.ts';
 import { eventSources, labels } from '../../api/names.ts';
 import type { Placement } from '../../api/placement.ts';
@@ -12,7 +13,7 @@ import { decide, nextOf, type Observed } from './decide.ts';
 import { type EvictionMetrics, noEvictionMetrics } from './metrics.ts';
 
 export interface EvictionOptions {
-  /** Evictions that were created earlier are not carried out (epoch milliseconds). */
+  /** Evictions created before this time are not carried out (epoch milliseconds). */
   readonly since?: number;
   readonly metrics?: EvictionMetrics;
 }
@@ -28,7 +29,10 @@ export function evictionController(family: PlacementFamily, options: EvictionOpt
     live: true,
   });
 
-  /** Everything that the outcome rests on is read live: a stale cache would break the budget, or miss a placement that was just created. */
+  /**
+   * Everything that decides the outcome is read live: a stale cache would break the budget, or miss a placement that
+   * was just created.
+   */
   function liveState(view: View, name: string): Pick<Observed, 'placement' | 'bindings' | 'budget'> | Need {
     const part = { labels: `${labels.parentPlacement}=${name}` };
     const refs = [liveRef(family.placement, name), liveRef(disruptionBudget, name)];
@@ -40,7 +44,7 @@ export function evictionController(family: PlacementFamily, options: EvictionOpt
         ...(isAsked ? {} : { ask: [{ source: family.bindings, part }] }),
       };
     }
-    // The cache may still have bindings that are deleted by now: they would count as available.
+    // The cache may still have deleted bindings, which would count as available.
     const answer = view.answered?.(family.bindings, part);
     return {
       placement: placement === null ? undefined : projected(family, placement as Placement),

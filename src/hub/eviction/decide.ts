@@ -1,7 +1,8 @@
-// One eviction of a placement at a time, from judgement to its final status.
-// Guarantees: the intent is recorded on the eviction and on the binding before the binding is deleted, so a crash at any write ends in the same
-// outcome; Executed True is written only once the binding's deletion is seen; a terminal eviction is never looked at again; of two leaders that
-// evict at once under one budget, one finds its mark revoked and judges again (docs/evictions.md).
+// Carries out one eviction of a placement at a time, from the verdict to its final status. Guarantees: the intent is
+// recorded on the eviction and on the binding before the binding is deleted, so that a crash at any write leads to the
+// same outcome; Executed True is written only once the deletion of the binding is observed; a finished eviction is
+// never evaluated again; if two leaders evict at once under one budget, one finds its mark revoked and evaluates again
+// (docs/evictions.md).
 import type { Condition } from '../../api/conditions.ts';
 import type { DisruptionBudgetSpec } from '../../api/disruption-budget.ts';
 import type { EvictionCondition, EvictionReason } from '../../api/eviction.ts';
@@ -16,18 +17,18 @@ import type { HubBinding, HubPlacement } from '../placement-sources.ts';
 import { type Allowance, judgeEviction, messageOf, VALID } from './verdict.ts';
 
 export interface Observed {
-  /** Of one placement. */
+  /** The evictions of one placement. */
   readonly evictions: readonly HubEviction[];
   readonly placement: HubPlacement | undefined;
   readonly bindings: readonly HubBinding[];
   readonly source: Source<HubBinding>;
   readonly budget: DisruptionBudgetSpec | undefined;
-  /** Evictions that were created earlier are not carried out (epoch milliseconds). */
+  /** Evictions created before this time are not carried out (epoch milliseconds). */
   readonly since?: number;
   readonly now: number;
 }
 
-/** The one to carry out: one that was begun goes before all others, then the oldest. */
+/** The eviction to carry out: a started one first, then the oldest. */
 export const nextOf = (evictions: readonly HubEviction[]): HubEviction | undefined =>
   evictions
     .filter((each) => !isTerminal(each) && each.metadata.deletionTimestamp === undefined)
@@ -75,7 +76,7 @@ export function decide(observed: Observed): Decision {
   if (notes.length > 0) return { steps: [notes], holds: [], again: 'at once', because };
   return {
     steps: [
-      // A stale cache would carry out an eviction that was deleted, or that another leader has finished.
+      // A hub with a stale cache would carry out an eviction that was deleted, or that another leader has finished.
       [assertUnchanged(seen(evictionSource, eviction), 'makes sure that the eviction is still open')],
       ...(allowance.code === 'budget' ? revocations(observed, uid) : []),
       [remove(seen(source, binding), because)],
@@ -87,8 +88,8 @@ export function decide(observed: Observed): Decision {
 }
 
 /**
- * Another leader that marked a binding before the bindings were read may have judged by the same numbers. Its deletion is conditional on the
- * binding as marked, so it fails once the mark is revoked.
+ * Another leader that marked a binding before these bindings were read may have counted the same ones as available. Its
+ * deletion requires the marked binding, so it fails once the mark is revoked.
  */
 function revocations({ bindings, source }: Observed, uid: string): Decision['steps'] {
   const others = bindings.filter(({ metadata }) => {
@@ -105,7 +106,7 @@ const annotated = (name: string, value: string | null) => ({ metadata: { annotat
 const tooEarly = (since: number): string =>
   `Eviction was created before ${kubeTime(since)}, when this hub began to carry out evictions; delete it and create it again`;
 
-// ---- the record of what is being done
+// ---- the recorded intent
 
 interface Intent {
   readonly binding: string;

@@ -1,11 +1,12 @@
-// How evictions ended, as KubeFleet counts them: a gauge whose value is the time of the outcome. Its series go with the eviction.
+// The outcomes of evictions, as in KubeFleet: a gauge whose value is the time of the outcome. Its series are removed
+// with the eviction.
 import { Gauge, type Registry } from 'prom-client';
 import { conditionOf } from '../../api/next-condition.ts';
 import { type HubEviction, isTerminal } from '../eviction-source.ts';
 import { registered } from '../status/registered.ts';
 
 export interface EvictionMetrics {
-  /** All evictions of one placement, as they are now. */
+  /** Records the present state of all evictions of one placement. */
   looked(placement: string, evictions: readonly HubEviction[]): void;
 }
 

@@ -1,5 +1,5 @@
-// What becomes of one eviction, in the order of the rules; the messages are KubeFleet's, which its tools compare.
-// Guarantee: pure, and an eviction is allowed past a budget only if the placement has really failed on the cluster.
+// The verdict on one eviction, by the rules in order; the messages are those of KubeFleet, which its tools compare.
+// Guarantee: pure, and an eviction may exceed a budget only if the placement has failed on the cluster.
 import type { DisruptionBudgetSpec } from '../../api/disruption-budget.ts';
 import { annotations } from '../../api/names.ts';
 import type { HubBinding, HubPlacement } from '../placement-sources.ts';
@@ -9,9 +9,9 @@ import { askBudget, type Counts, countsOf, placementTypeOf } from './budget.ts';
 export interface Case {
   /** undefined = it does not exist. */
   readonly placement: HubPlacement | undefined;
-  /** All of the placement. */
+  /** All bindings of the placement. */
   readonly bindings: readonly HubBinding[];
-  /** undefined = there is none of the placement's name. */
+  /** undefined = there is no budget of the placement's name. */
   readonly budget: DisruptionBudgetSpec | undefined;
   readonly cluster: string;
 }
@@ -61,7 +61,8 @@ export function judgeEviction({ placement, bindings, budget, cluster }: Case): V
   if (placementTypeOf(policy) === 'PickFixed') return invalid('pickFixed');
 
   const own = bindings.filter(({ spec }) => spec.targetCluster === cluster);
-  // Differs from KubeFleet: there a binding that is being deleted counts as a second decision while its successor exists.
+  // Differs from KubeFleet: there a binding that is being deleted counts as a second decision while its successor
+  // exists.
   const [binding, ...more] = own.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (more.length > 0) return invalid('severalBindings');
   if (binding === undefined) {
@@ -83,18 +84,18 @@ export function judgeEviction({ placement, bindings, budget, cluster }: Case): V
   }
 }
 
-/** The cluster has, or had until the scheduler gave it up, what was placed. */
+/** The cluster has the placed objects, or had them when it was unscheduled. */
 const isPresent = ({ metadata, spec }: HubBinding): boolean =>
   spec.state === 'Bound' ||
   (spec.state === 'Unscheduled' && metadata.annotations?.[annotations.previousBindingState] === 'Bound');
 
 /**
- * Differs from KubeFleet: there a placement in mid-rollout, and one whose new Work could not be written, counts as failed and is evicted past the
- * budget. Here only what has failed on the cluster does.
+ * Differs from KubeFleet: there a placement in the middle of a rollout, or whose new Work could not be written, counts
+ * as failed and is evicted past the budget. Here only a failure on the cluster counts.
  */
 function hasFailed(binding: HubBinding): boolean {
   const { health, at } = judge(binding);
-  // Also while it compares: nothing is applied there, and a member that never answers must not be protected by a budget.
+  // Also with ReportDiff: nothing is applied there, and a budget must not protect a member that never answers.
   if (at === 'DiffReported') return true;
   return health === 'failed' && (at === 'Applied' || at === 'Available');
 }

@@ -1,5 +1,5 @@
-// Whether a cluster of a placement is frozen now, by which Freeze, and the hold that names it. Pure: rollouts, runs, the status and `flotilla why`
-// call the same function.
+// Whether a cluster of a placement is frozen now, by which Freeze, and the hold that names it. Pure: rollouts, runs,
+// the status and `flotilla why` call the same function.
 import { type FreezeSpec, freeze } from '../../api/freeze.ts';
 import type { Hold } from '../../api/hold.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
@@ -15,7 +15,7 @@ export interface FreezeFacts {
 /** Epoch milliseconds; Infinity = until it is deleted. */
 export function endOf({ spec: { until } }: FreezeFacts): number {
   const end = until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until);
-  // A time that cannot be read must not end a freeze.
+  // An invalid time must not end a freeze.
   return Number.isNaN(end) ? Number.POSITIVE_INFINITY : end;
 }
 
@@ -30,7 +30,10 @@ export const coversPlacement = (
 const coversCluster = ({ spec: { clusterSelector } }: FreezeFacts, labels: Labels | undefined): boolean =>
   clusterSelector === undefined || matchesLabels(clusterSelector, labels ?? {});
 
-/** The hold on a cluster by its name and labels; undefined = it is not frozen. Of several freezes, the one that ends last is named. */
+/**
+ * The hold of a cluster by its name and labels; undefined = it is not frozen. Of several freezes, the one that ends
+ * last is named.
+ */
 export type FrozenBy = (cluster: string, labels: Labels | undefined) => Hold | undefined;
 
 export interface Frozen {

@@ -1,4 +1,4 @@
-// Freezes as the hub keeps them. The source is not optional: a hub that cannot read them must not move anything.
+// The cached Freezes. The source is not optional: a hub that cannot read them must not move anything.
 import { type Freeze, freeze } from '../../api/freeze.ts';
 import type { ObjectMeta } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -23,7 +23,7 @@ export const freezes: Source<HubFreeze> = {
 
 export const freezesIn = (view: View): readonly HubFreeze[] => view.all(freezes);
 
-/** Wakes the placements that a freeze covers, or covered. `ofPlacements` turns them into the keys of the controller. */
+/** Requeues the placements that a freeze covers, or covered. `ofPlacements` maps them to the keys of the controller. */
 export const freezeRule = (
   { placements }: PlacementFamily,
   ofPlacements: (keys: readonly string[], view: View) => readonly string[] = (keys) => keys,

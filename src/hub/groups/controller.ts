@@ -1,4 +1,4 @@
-// Keeps the status of ClusterGroups: woken by groups, and by members whose labels or readiness change.
+// Maintains the status of ClusterGroups: requeued by groups, and by members whose labels or readiness change.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Controller } from '../../runtime/controller.ts';

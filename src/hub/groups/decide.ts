@@ -17,7 +17,7 @@ export interface Observed {
 export function decide({ group, members }: Observed): Decision {
   const status = statusOf(group, members);
   if (deepEqual(status, group.status)) return idle('the status is up to date');
-  // Absent fields must be removed, and a merge patch does that by null.
+  // A merge patch removes a field only by null.
   const change = { ...status, nonReadyClusters: status.nonReadyClusters ?? null };
   return {
     steps: [[patchStatus(seen(clusterGroups, group), change, 'the clusters of the group have changed')]],
@@ -30,7 +30,7 @@ export function statusOf(
   { metadata, selector }: HubClusterGroup,
   members: readonly MemberCluster[],
 ): ClusterGroupStatus {
-  // A group without a selector is empty.
+  // A group without a selector contains no clusters.
   const matches = selector === undefined ? undefined : compileLabelSelector(selector);
   const own = members.filter((member) => matches?.matches(member.metadata.labels) ?? false);
   const notReady = own.filter((member) => !isReady(member)).map((member) => member.metadata.name ?? '');

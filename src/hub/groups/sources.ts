@@ -1,4 +1,5 @@
-// ClusterGroups as the hub keeps them. The source is optional everywhere: a hub whose CRDs are older than its program keeps working without groups.
+// The cached ClusterGroups. The source is optional everywhere: a hub whose CRDs are older than its program keeps
+// working without groups.
 import { type ClusterGroup, clusterGroup } from '../../api/cluster-group.ts';
 import type { Labels, ObjectMeta } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -33,14 +34,14 @@ export const clusterGroups: Source<HubClusterGroup> = {
   },
 };
 
-/** undefined = the hub does not serve them, or they have not been listed yet. */
+/** undefined = the hub does not serve them, or they are not listed yet. */
 export const groupsIn = (view: View): readonly ClusterGroupFacts[] | undefined =>
   view.isListed?.(clusterGroups) === false ? undefined : view.all(clusterGroups);
 
 const isSameGroup = (a: HubClusterGroup, b: HubClusterGroup): boolean =>
   deepEqual(a.labels, b.labels) && deepEqual(a.selector, b.selector);
 
-/** Wakes the placements whose partitions name groups. */
+/** Requeues the placements whose partitions name groups. */
 export const groupRule = ({ placements }: PlacementFamily): WatchRule<HubClusterGroup> => ({
   source: clusterGroups,
   optional: true,

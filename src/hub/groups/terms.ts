@@ -1,5 +1,6 @@
-// Required terms that name a ClusterGroup. Before a run, the selector of the group takes the place of its name, so everything that reads
-// labels of terms (plugins, wake-ups) works for groups too. A name that is left matches no cluster.
+// Required terms that name a ClusterGroup. Before a scheduling run, the name is replaced by the selector of the group,
+// so that everything that reads labels of terms (plugins, requeues) works for groups too. A name that remains matches
+// no cluster.
 import type { GroupSelectorTerm } from '../../api/cluster-selector.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import type { LabelSelector } from '../../base/selector.ts';
@@ -38,7 +39,7 @@ export function withGroups(policy: PlacementPolicy, groups: readonly SchedulingG
   };
 }
 
-/** A snapshot whose policy has the selectors of its groups. */
+/** The snapshot with the group names in its policy replaced by selectors. */
 export function snapshotWithGroups<T extends HubPolicySnapshot>(snapshot: T, groups: readonly SchedulingGroup[]): T {
   const { policy } = snapshot.spec;
   if (policy === undefined || !usesGroups(policy)) return snapshot;
@@ -52,12 +53,12 @@ type TermSelector = NonNullable<Term['labelSelector']>;
 function resolved(term: Term, groups: readonly SchedulingGroup[]): Term {
   const { clusterGroup = '', labelSelector, ...others } = term;
   if (clusterGroup === '') return term;
-  // A group without a selector is empty.
+  // A group without a selector contains no clusters.
   const selector = groups.find(({ name }) => name === clusterGroup)?.selector;
   return selector === undefined ? term : { ...others, labelSelector: both(labelSelector, selector) };
 }
 
-/** As expressions: both may ask for different values of one label, and then no cluster matches. */
+/** As expressions: both may require different values of one label, and then no cluster matches. */
 const both = (a: LabelSelector | undefined, b: LabelSelector): TermSelector => ({
   // The operators of both have passed the same schema.
   matchExpressions: [...expressionsOf(a ?? {}), ...expressionsOf(b)] as TermSelector['matchExpressions'] & object,

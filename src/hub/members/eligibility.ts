@@ -1,4 +1,4 @@
-// Whether a member may be picked for something new. What is already on an ineligible member stays there.
+// Whether a member may be picked for new placements. An ineligible member keeps what it has.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 
@@ -19,8 +19,8 @@ const LEAST_TIMEOUT = 5 * MINUTE;
 const PERIODS = 3;
 
 /**
- * How long a member may be silent or unhealthy.
- * Differs from KubeFleet: there it is five minutes whatever the period, so a member that reports every ten minutes is out half the time.
+ * How long a member may be unreachable or unhealthy. Differs from KubeFleet: there it is five minutes whatever the
+ * period, so a member that reports every ten minutes is ineligible half of the time.
  */
 export const eligibilityTimeoutMs = (heartbeatPeriodSeconds: number): number =>
   Math.max(LEAST_TIMEOUT, PERIODS * heartbeatPeriodSeconds * 1000);
@@ -28,7 +28,7 @@ export const eligibilityTimeoutMs = (heartbeatPeriodSeconds: number): number =>
 const ELIGIBLE: Eligibility = Object.freeze({ ok: true });
 const no = (code: IneligibleCode, reason: string): Eligibility => ({ ok: false, code, reason });
 
-/** A cycle asks for every member of the fleet: without a function for each. */
+/** Called for every member in each cycle, so it allocates no closure. */
 function agentOf({ status }: MemberCluster) {
   for (const each of status?.agentStatus ?? NONE) if (each.type === 'MemberAgent') return each;
   return undefined;
@@ -37,9 +37,8 @@ function agentOf({ status }: MemberCluster) {
 const NONE: NonNullable<NonNullable<MemberCluster['status']>['agentStatus']> = [];
 
 /**
- * The first rule that fails gives the reason.
- * Differs from KubeFleet: reasons name moments, not how long ago they are. They stand in the decisions of policy snapshots, which would
- * otherwise differ at each evaluation.
+ * The first rule that fails gives the reason. Differs from KubeFleet: reasons have absolute times, because they are
+ * part of the decisions in policy snapshots, and ages would change these with each evaluation.
  */
 export function eligibility(cluster: MemberCluster, now: number): Eligibility {
   const timeoutMs = eligibilityTimeoutMs(cluster.spec.heartbeatPeriodSeconds);

@@ -1,4 +1,4 @@
-// The namespace of a member on the hub: whose it is, and what has to be put right about it.
+// The namespace of a member on the hub: who owns it, and what has to be corrected.
 
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
@@ -22,7 +22,7 @@ export const ownerReference = (cluster: MemberCluster): OwnerReference => ({
 
 export const isTerminating = (namespace: HubNamespace): boolean => namespace.metadata.deletionTimestamp !== undefined;
 
-/** Names this MemberCluster, or one of the same name that lived before. */
+/** Refers to this MemberCluster, or to an earlier one of the same name. */
 const namesCluster = ({ apiVersion, kind, name }: OwnerReference, cluster: MemberCluster): boolean =>
   groupVersionOf(apiVersion).group === memberCluster.group &&
   kind === memberCluster.kind &&
@@ -34,13 +34,16 @@ export function foreignOwner(namespace: HubNamespace, cluster: MemberCluster): s
   return owner === undefined ? undefined : `${owner.kind} "${owner.name}"`;
 }
 
-/** Belongs to another MemberCluster of this name: one that lived before or, if we are behind, one that lives now. */
+/** Belongs to another MemberCluster of this name: an earlier one, or, if the cache is stale, the present one. */
 export const isNamesakes = ({ metadata }: { readonly metadata: ObjectMeta }, cluster: MemberCluster): boolean =>
   metadata.ownerReferences?.some(
     (each) => each.controller && namesCluster(each, cluster) && each.uid !== cluster.metadata.uid,
   ) === true;
 
-/** May go when the member goes. One without owner and label was there before us, and we never came to adopt it. */
+/**
+ * May be deleted with the member. A namespace without our owner reference and label existed before, and was never taken
+ * over.
+ */
 export const isOurs = (namespace: HubNamespace, cluster: MemberCluster): boolean =>
   foreignOwner(namespace, cluster) === undefined &&
   !isNamesakes(namespace, cluster) &&
@@ -58,8 +61,8 @@ export const newNamespace = (cluster: MemberCluster): KubeObject => ({
 });
 
 /**
- * The patch that makes a namespace ours, or undefined when it is.
- * Differs from KubeFleet: one that was there before gets the owner reference, too, so that it cannot outlive the member.
+ * The patch that takes the namespace over, or undefined if it is ours. Differs from KubeFleet: an existing namespace
+ * gets the owner reference too, so that it cannot outlive the member.
  */
 export function adoption(namespace: HubNamespace, cluster: MemberCluster): object | undefined {
   const { labels: present = {}, ownerReferences: owners = [] } = namespace.metadata;

@@ -1,5 +1,5 @@
-// Whether the hub still sees heartbeats of a member: what membership reports on the MemberCluster, for controllers
-// that must not rely on an unreachable one.
+// Whether the hub receives heartbeats of a member, as membership reports it on the MemberCluster; for controllers that
+// must not rely on an unreachable member.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 

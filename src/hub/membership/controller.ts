@@ -1,4 +1,4 @@
-// What membership watches and how it sees.
+// Membership: what it watches and observes.
 
 import { memberRules } from '../../api/agent-rights.ts';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
@@ -31,13 +31,13 @@ export const defaultSettings: Settings = {
   rules: memberRules,
 };
 
-/** The member in whose namespace an object lives. */
+/** The member to which the namespace of an object belongs. */
 const byNamespace = ({ metadata }: Projected): readonly string[] => {
   const cluster = clusterOfNamespace(metadata.namespace ?? '');
   return cluster === undefined ? [] : [cluster];
 };
 
-/** Its report is older than what is told of it. */
+/** The cached report is older than the one in the status of the MemberCluster. */
 function isBehind(internal: InternalMemberCluster | undefined, cluster: MemberCluster): boolean {
   const [heard, told] = [internal, cluster].map((each) =>
     Date.parse(memberAgentOf(each?.status?.agentStatus)?.lastReceivedHeartbeat ?? ''),
@@ -45,7 +45,7 @@ function isBehind(internal: InternalMemberCluster | undefined, cluster: MemberCl
   return heard < told;
 }
 
-/** By their label alone; a ServiceAccount that `flotilla join` did not make belongs to others, whatever its name. */
+/** By label only: a ServiceAccount that `flotilla join` did not create belongs to others, whatever its name. */
 const identitiesOf = (view: View, cluster: string): readonly Identity[] =>
   joinedIdentities.flatMap((source) =>
     (view.listOnDemand(source) ?? [])
@@ -79,7 +79,7 @@ export function membership(
       { source: roleBindings, toKeys: byNamespace },
       // A member that is being deleted waits for its ClusterProfile.
       { source: clusterProfiles, optional: true, toKeys: ({ metadata }) => [metadata.name ?? ''] },
-      // Only counted and let go of; a Work by itself changes nothing about a membership.
+      // Only counted, and their finalizers removed; a change of a Work does not affect a membership.
       { source: works, toKeys: () => [] },
     ],
 
@@ -92,7 +92,7 @@ export function membership(
       const place = memberNamespace(key);
       const internal = view.get(internalMemberClusters, key, place);
       if (isBehind(internal, cluster)) {
-        // The member has reported more than this cache has, and another hub has passed that on; or its clock was set back. The server knows which.
+        // Another hub has copied a newer report than this cache has, or the member's clock was set back: read it live.
         const part = { namespace: place, name: key };
         if (view.isRefreshed?.(internalMemberClusters, part) === false)
           return { need: [], ask: [{ source: internalMemberClusters, part }] };

@@ -1,4 +1,5 @@
-// Membership against a small model of an API server: whatever happens to a member and wherever the hub dies, in the end everything is up to date.
+// Membership against a small model of an API server: whatever happens to a member and wherever the hub crashes,
+// everything is up to date in the end.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { memberRules } from '../../api/agent-rights.ts';
@@ -26,7 +27,7 @@ const MINUTE = 60_000;
 
 class Refused extends Error {}
 
-/** Objects by `plural/namespace/name`, with just the rules that membership relies on. */
+/** Objects by `plural/namespace/name`, with only the API server rules that membership relies on. */
 class Model {
   now = NOW;
   revision = 10;
@@ -136,7 +137,7 @@ class Model {
     this.collect(key);
   }
 
-  /** What has been deleted and is held by nobody goes. */
+  /** Removes an object that is marked for deletion and has no finalizers. */
   collect(key: string): void {
     const { metadata, kind } = this.objects.get(key) as KubeObject;
     if (kind === 'Namespace' || metadata.deletionTimestamp === undefined) return;
@@ -154,7 +155,7 @@ class Model {
     this.put(key, { ...old, metadata: { ...old.metadata, deletionTimestamp: kubeTime(this.now), generation } });
   }
 
-  /** What an API server does by itself: a namespace that is going takes its content along. */
+  /** Garbage collection by the API server: a terminating namespace deletes its content. */
   housekeeping(): void {
     const place = this.objects.get(`namespaces//${PLACE}`);
     if (place?.metadata.deletionTimestamp === undefined) return;
@@ -163,7 +164,7 @@ class Model {
     if (![...this.objects.keys()].some((key) => key.includes(`/${PLACE}/`))) this.drop(`namespaces//${PLACE}`);
   }
 
-  /** One pass of the hub that dies after some of its actions; those of one step may go out in any order. */
+  /** One reconcile of a hub that crashes after some of its actions; those of one step may run in any order. */
   pass(diesAfter = Number.POSITIVE_INFINITY, isReversed = false): number {
     const seen = this.observe();
     if (seen === undefined) return 0;
@@ -190,7 +191,7 @@ class Model {
     return this.objects.get(`internalmemberclusters/${PLACE}/east`) as InternalMemberCluster | undefined;
   }
 
-  /** An agent that has its permissions does what it is told. */
+  /** An agent with permissions does what the hub asks. */
   agent(): void {
     const { internal } = this;
     if (internal === undefined || !this.objects.has(`rolebindings/${PLACE}/fleet-rolebinding-east`)) return;
@@ -218,7 +219,7 @@ const editMeta =
     if (object !== undefined) model.change(key, { ...object, metadata: edit(object.metadata) });
   };
 
-/** What people, agents and time do to a member. */
+/** The actions of users, agents and time on a member. */
 const MOVES: Readonly<Record<string, Move>> = {
   'the hub passes': (model) => void model.pass(),
   'the hub dies after one action': (model) => void model.pass(1),
@@ -275,7 +276,7 @@ function settle(model: Model, isAgentAlive: boolean): void {
     if (model.revision !== before) continue;
     const seen = model.observe();
     const decision = seen === undefined ? undefined : decide(seen);
-    // A member that leaves wakes itself; one that stays is settled.
+    // A leaving member requeues itself; a joined one is settled.
     if (seen?.cluster.metadata.deletionTimestamp === undefined || decision?.wakeAt === undefined) return;
     model.now = decision.wakeAt;
   }
@@ -293,7 +294,7 @@ describe('membership, with a hub that dies anywhere and people who touch everyth
 
         const cluster = model.see(memberClusters, 'east');
         if (cluster === undefined) {
-          // A member that was deleted before the hub ever saw it leaves what was never there.
+          // A member that was deleted before the hub ever saw it leaves no objects behind.
           expect([...model.objects.keys()]).toEqual([]);
           return;
         }
@@ -324,7 +325,7 @@ describe('membership, with a hub that dies anywhere and people who touch everyth
           if (deletes) {
             expect(seen?.cluster.metadata.deletionTimestamp).toBeDefined();
             const reports = [seen?.internal?.status, seen?.cluster.status].flatMap((each) => each?.agentStatus ?? []);
-            // Without any report there is nobody to ask.
+            // Without a report there is no agent to ask.
             if (reports.length > 0) expect([undefined, 'Leave']).toContain(seen?.internal?.spec.state);
           }
           (MOVES[move] as Move)(model);

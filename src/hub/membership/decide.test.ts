@@ -50,10 +50,10 @@ const owner = {
   controller: true,
 };
 const joinedInternal = (stamp = ago(1000)) => anInternal({ status: { agentStatus: [anAgent('True', { stamp })] } });
-/** A member that has settled with this InternalMemberCluster. */
+/** A member whose status is up to date with this InternalMemberCluster. */
 const settled = (internal: InternalMemberCluster, more: Setup = {}): Setup => {
   const before = observed({ internal, ...more });
-  // Since it has joined it has a ClusterProfile.
+  // Once it has joined, it has a ClusterProfile.
   const held = [finalizers.memberCluster, finalizers.clusterProfileCleanup];
   const metadata = { ...before.cluster.metadata, finalizers: held };
   const cluster = { ...before.cluster, metadata, status: statusFor(before, { readyToJoin: READY }) };
@@ -223,7 +223,7 @@ describe('a member that is set up', () => {
   ])('$it', ({ setup, does }) => {
     const words = inWords(decide(observed(setup)));
     expect(words.slice(0, does.length)).toEqual(does);
-    // A pass that marks the MemberCluster cannot write its status as well; every other one does.
+    // A reconcile that adds finalizers to the MemberCluster does not write its status; every other one does.
     const marks = does[0] === 'patch MemberCluster east';
     expect(words.slice(does.length)).toEqual(
       marks ? [] : ['patch MemberCluster east (status)', 'event MemberClusterReadyToJoin'],
@@ -772,7 +772,7 @@ describe('a member that leaves', () => {
     ]);
   });
 
-  // Two hubs that both lead: one of them has not heard that the member has left and that another one has come under its name.
+  // Two hubs lead at once: the cache of one lacks that the member has left and another one has joined under its name.
   const successor = { ...owner, uid: 'uid-successor' };
   const itsNamespace = aNamespace({ ownerReferences: [successor] });
   const itsInternal = anInternal();
@@ -861,7 +861,8 @@ describe('a member that leaves', () => {
     expect(written(decision, 'ReadyToJoin')).toBe('False/MemberClusterNotReadyToJoin');
   });
 
-  // An agent that is asked to leave sends no more heartbeats and answers within seconds; without an answer it is unreachable like any other.
+  // An agent that is asked to leave sends no more heartbeats and answers within seconds; without an answer it is
+  // unreachable like any other.
   test.each([
     { it: 'is as healthy as before while it may still answer', silentMs: 2 * MINUTE, says: 'True' },
     { it: 'is unreachable after three silent periods', silentMs: 3 * MINUTE, says: 'Unknown' },

@@ -1,7 +1,8 @@
-// Membership: a MemberCluster becomes a namespace, permissions and an InternalMemberCluster on the hub, and tells what its agents report.
+// Membership: creates a namespace, permissions and an InternalMemberCluster for a MemberCluster, and copies the reports
+// of its agents into its status.
 //
-// Lives here: join, leave, what is known of a member, and when it counts as unreachable. Elsewhere: what the agent does (member/heartbeat),
-// who may be picked (hub/members/eligibility.ts). Begin with join.ts.
+// It owns joining, leaving, the status of a member, and when it counts as unreachable. The agent's part is in
+// member/heartbeat, eligibility in hub/members/eligibility.ts. Start at join.ts.
 import type { Decision } from '../../runtime/controller.ts';
 import { join } from './join.ts';
 import { leave } from './leave.ts';

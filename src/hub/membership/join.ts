@@ -1,7 +1,8 @@
-// A member that is to be part of the fleet: its namespace, its permissions, the InternalMemberCluster through which hub and agent talk, and
-// the status that tells of all this.
+// A member that joins: its namespace, its permissions, the InternalMemberCluster through which hub and agent
+// communicate, and the status.
 //
-// Guarantee: every part can be missing, changed or half done; a pass puts right what it finds and says in ReadyToJoin what it cannot.
+// Guarantee: every part may be missing, changed or incomplete; a reconcile corrects what it finds and reports in
+// ReadyToJoin what it cannot correct.
 import { type Hold, sentenceOf } from '../../api/hold.ts';
 import { internalMemberCluster } from '../../api/internal-member-cluster.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
@@ -37,7 +38,7 @@ export function join(observed: Observed): Decision {
   const obstacle = obstacleTo(observed);
 
   if (obstacle !== undefined) {
-    // What is in a namespace that is not ours, or is going, says nothing about the member.
+    // If the namespace is not ours or is terminating, the objects in it say nothing about this member.
     const { internal: _internal, ...rest } = observed;
     const status = writeStatus(rest, statusFor(rest, { readyToJoin: refusal(observed, obstacle) }));
     const releases =
@@ -64,8 +65,9 @@ export function join(observed: Observed): Decision {
     };
   }
 
-  // Steps run in order and end with the first that fails: when the status is written, all that it praises is there.
-  // It is conditional on the MemberCluster as we saw it, so a pass that marks it leaves the status to the next one.
+  // Steps end with the first failure, so the status is written only after everything that it reports exists. The status
+  // patch needs the resourceVersion that was read, so a reconcile that writes finalizers leaves the status to the next
+  // one.
   const status = marks.length > 0 ? [] : writeStatus(observed, statusFor(observed, { readyToJoin: READY }));
   const steps = [...marks, ...arrangements, ...status];
   return {
@@ -104,7 +106,7 @@ function obstacleTo(observed: Observed): Hold | undefined {
   };
 }
 
-/** The last pass was refused. Conflicts and twins are everyday business of two writers and pass by themselves. */
+/** The last reconcile was refused. Conflicts between two writers are normal and resolve themselves. */
 function refusedStep({ cluster, failure }: Observed): Hold | undefined {
   if (failure === undefined || failure.reason === 'Conflict' || failure.reason === 'AlreadyExists') return undefined;
   const subject = refTo(memberClusters.resource, cluster);
@@ -124,14 +126,14 @@ const verdictOf = (hold: Hold): Verdict => ({
 
 function refusal({ namespace, now }: Observed, obstacle: Hold): Verdict {
   if (obstacle.code !== 'NamespaceTerminating' || namespace === undefined) return verdictOf(obstacle);
-  // What remains changes with every object that goes; the condition says it only when it has become a problem.
+  // The number of remaining objects changes all the time, so the condition reports it only once the namespace is stuck.
   if (isStuck(namespace, now)) return { ...verdictOf(obstacle), reason: 'NamespaceStuck' };
   return verdictOf({ ...obstacle, facts: {} });
 }
 
-// ---- what has to be there
+// ---- what has to exist
 
-/** Finalizers and label in one write. One that has joined has a ClusterProfile, which is deleted before it. */
+/** Finalizers and label in one write. A joined member has a ClusterProfile, which is deleted before it. */
 function marking({ cluster }: Observed): Steps {
   const { metadata } = cluster;
   const { name = '', finalizers: present = [] } = metadata;
@@ -177,13 +179,14 @@ function arrange(observed: Observed): Steps {
   const events = wanted.map(({ action, reason }) =>
     recordEvent(memberClusters, cluster, { type: 'Normal', reason, message: action.because }),
   );
-  // Who takes over from a namesake must be the one that lives: if we are behind, it is the other. Marking it asks the same question.
+  // Before taking over from another member of this name, confirm that ours still exists: with a stale cache, ours may
+  // be the deleted one. Adding the finalizers confirms it too.
   const isTaking = observed.namespace !== undefined && isNamesakes(observed.namespace, cluster);
   const asks: Steps =
     isTaking && marking(observed).length === 0
       ? [[assertUnchanged(seen(memberClusters, cluster), `makes sure that ${cluster.metadata.name} is still there`)]]
       : [];
-  // One after the other: each needs the namespace, the RoleBinding needs the Role.
+  // One after the other: each needs the namespace, and the RoleBinding needs the Role.
   return [...asks, ...wanted.map(({ action }) => [action]), events];
 }
 
@@ -237,7 +240,7 @@ function arrangeRoleBinding(observed: Observed): Arrangement | undefined {
     const because = `creates RoleBinding ${name}`;
     return { action: create('hub', roleBindingResource, object, because), reason: 'RoleBindingCreated' };
   }
-  // The role of a RoleBinding cannot be changed: it is deleted, and the next pass creates it again.
+  // The roleRef of a RoleBinding is immutable: it is deleted, and the next reconcile creates it again.
   if (roleBinding.roleRef !== canonicalJson(roleRef)) {
     const because = `removes RoleBinding ${name}, which binds another role`;
     return { action: remove(seen(roleBindings, roleBinding), because), reason: 'RoleBindingUpdated' };
@@ -274,7 +277,7 @@ function arrangeInternal(observed: Observed): Arrangement | undefined {
   };
 }
 
-// ---- who waits, and until when
+// ---- what the member waits for, and until when
 
 function healthHolds(observed: Observed): readonly Hold[] {
   const { cluster, settings } = observed;
@@ -287,7 +290,7 @@ function healthHolds(observed: Observed): readonly Hold[] {
   return [{ code: 'Unreachable', subject, facts: { seconds }, next: 'check the agent and its connection to the hub' }];
 }
 
-/** The next moment at which something changes by itself. */
+/** The next time at which something changes without an event. */
 function wake(observed: Observed, obstacle?: Hold): Pick<Decision, 'wakeAt'> {
   const moments = [
     isUnreachable(observed) ? undefined : silentFrom(observed),

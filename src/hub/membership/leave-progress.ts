@@ -1,4 +1,4 @@
-// How far a leave has come, in words and times.
+// The progress of a leave, in messages and times.
 import type { Hold } from '../../api/hold.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { refTo } from '../../runtime/actions.ts';
@@ -8,9 +8,9 @@ import { agentsOf, isUnreachable, memberAgentOf } from './report.ts';
 import { isHeld } from './works.ts';
 
 const MINUTE = 60_000;
-/** A namespace that has been going for so long will hardly go by itself. */
+/** A namespace that has been terminating for this long is probably stuck. */
 export const STUCK_AFTER_MS = 15 * MINUTE;
-/** How often the number of remaining Works is brought up to date while a member leaves: each Work by itself would be a write. */
+/** How often the number of remaining Works is updated while a member leaves: otherwise each Work would cost a write. */
 export const PROGRESS_EVERY_MS = 10_000;
 
 export const terminatingSince = ({ metadata }: HubNamespace): number => Date.parse(metadata.deletionTimestamp ?? '');
@@ -20,7 +20,7 @@ export const isStuck = (namespace: HubNamespace, now: number): boolean =>
 
 export const leavingSince = ({ cluster }: Observed): number => Date.parse(cluster.metadata.deletionTimestamp ?? '');
 
-/** Why the agent may never answer, if that is to be feared. */
+/** Why the agent may never answer; undefined = it should. */
 function silence(observed: Observed): string | undefined {
   if (observed.internal === undefined) return undefined;
   if (memberAgentOf(agentsOf(observed)) === undefined) return 'its agent has never connected';

@@ -1,8 +1,9 @@
-// A member that leaves: its agent is told, lets go of the Works and says so; then the namespace goes, and with it all that was ours on the hub.
-// What runs on the member keeps running, unless the MemberCluster is annotated to purge it.
+// A member that leaves: its agent is asked to leave, removes its finalizers from the Works and reports that; then the
+// namespace is deleted with everything of the member on the hub. Workloads on the member keep running, unless the
+// MemberCluster is annotated to purge them.
 //
-// Guarantee: it always ends. An unreachable agent is waited for only so long, and a finalizer that is never removed from a Work
-// is taken off here, also while the namespace is already going.
+// Guarantee: it always ends. The wait for an unreachable agent is limited, and finalizers that stay on Works are
+// removed here, even while the namespace is terminating.
 import { type Hold, sentenceOf } from '../../api/hold.ts';
 import { annotations, finalizers, PURGE } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
@@ -26,17 +27,18 @@ export function leave(observed: Observed): Decision {
   if (released !== undefined) return released;
   if (!cluster.metadata.finalizers?.includes(finalizers.memberCluster)) return idle('it has no finalizer of the hub');
 
-  // A namesake's: either we are behind and it is its successor's, or it is its predecessor's and about to go. Removing it now would
-  // leave our own one behind with no controller to remove the finalizers of its Works.
+  // The namespace of another member of this name: either it belongs to the successor and our cache is stale, or to the
+  // predecessor and is about to be deleted. Removing our finalizer now would orphan our own namespace, with no
+  // controller left to remove the finalizers of its Works.
   if (namespace !== undefined && isNamesakes(namespace, cluster)) {
     if (isTerminating(namespace)) return waitForNamespace(observed, leavingHold(observed));
     return idle('its namespace belongs to another member of its name');
   }
 
-  // A namespace with another owner is left alone, and so is what it contains.
+  // A namespace with another owner, and everything in it, is left alone.
   if (namespace === undefined || !isOurs(namespace, cluster)) return removed(observed);
 
-  // Its successor has come already, and our view of the rest is old.
+  // The cache is stale: a successor exists already.
   if (internal !== undefined && isNamesakes(internal, cluster)) return idle('its name is taken by another member');
 
   const hold = leavingHold(observed);
@@ -71,7 +73,7 @@ export function leave(observed: Observed): Decision {
   };
 }
 
-/** A profile that a stale cache does not show is deleted with its owner. */
+/** A profile that a stale cache does not have is garbage collected with its owner. */
 function withoutProfile({ cluster, profile, isProfileUnknown }: Observed): Decision | undefined {
   if (isProfileUnknown || !hasProfileFinalizer(cluster) || (profile !== undefined && isOf(profile, cluster)))
     return undefined;
@@ -81,7 +83,7 @@ function withoutProfile({ cluster, profile, isProfileUnknown }: Observed): Decis
   return { steps: [[action]], holds: [], because, again: 'at once' };
 }
 
-/** One write, so that no agent ever sees that it should leave without how. */
+/** Both in one write, so that the agent never sees the request to leave without its mode. */
 function farewellOrder({ cluster }: Observed) {
   const isPurged = cluster.metadata.annotations?.[annotations.onLeave] === PURGE;
   return {
@@ -90,11 +92,11 @@ function farewellOrder({ cluster }: Observed) {
   };
 }
 
-/** Then nothing of the hub is on the cluster, and there is no agent to ask: its identity should be deleted with it, at once. */
+/** Nothing of the hub is on the cluster and there is no agent to ask: its identity is deleted at once. */
 const hasNeverReported = ({ internal, cluster, works }: Observed): boolean =>
   [internal?.status, cluster.status].every((status) => (status?.agentStatus ?? []).length === 0) && !works.some(isHeld);
 
-/** Said about the InternalMemberCluster as it is now: an older answer may speak of the time before it was asked to leave. */
+/** Only a report about the present generation counts: an older one may be from before the request to leave. */
 function hasLeft({ internal, settings }: Observed): boolean {
   if (internal?.spec.state !== 'Leave') return false;
   const agents = internal.status?.agentStatus ?? [];
@@ -104,7 +106,7 @@ function hasLeft({ internal, settings }: Observed): boolean {
     .every((agent) => conditionOf(agent.conditions, 'Joined')?.observedGeneration === internal.metadata.generation);
 }
 
-/** A token that outlives its member would still be let in. */
+/** The token of a deleted member must not be accepted any more. */
 function removed({ cluster, identities = [] }: Observed): Decision {
   const rest = (cluster.metadata.finalizers ?? []).filter((each) => each !== finalizers.memberCluster);
   const because = 'its namespace was deleted: the member has left';
@@ -115,7 +117,7 @@ function removed({ cluster, identities = [] }: Observed): Decision {
   return { steps: [...revoked, [action]], holds: [], because };
 }
 
-/** Lets go of the Works, then of the namespace and everything in it. */
+/** Removes the finalizers of the Works, then deletes the namespace with everything in it. */
 function collect(
   observed: Observed,
   hold: Hold,
@@ -147,7 +149,7 @@ function waitForNamespace(observed: Observed, hold: Hold): Decision {
     since: terminatingSince(namespace),
     next: 'look for finalizers in the namespace',
   };
-  // Most namespaces are gone before anybody could read about it.
+  // Most namespaces are deleted before a user could read this.
   const takesTime = now - terminatingSince(namespace) >= PROGRESS_EVERY_MS;
   return {
     steps: [...releaseWorks(namespace, observed.works), ...(takesTime ? progress(observed, going) : [])],
@@ -157,7 +159,7 @@ function waitForNamespace(observed: Observed, hold: Hold): Decision {
   };
 }
 
-/** The condition tells how far it is. A number that changes is no transition, so it makes no Event. */
+/** The condition reports the progress. A changed number is no transition, so it records no Event. */
 function progress(observed: Observed, hold: Hold): Steps {
   const { internal, namespace, cluster, settings, now } = observed;
   const agents = internal?.status?.agentStatus ?? cluster.status?.agentStatus ?? [];

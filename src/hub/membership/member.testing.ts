@@ -1,4 +1,4 @@
-// A member and what stands around it on a hub, as a test wants to find it. Whole objects go in; the projections are the real ones.
+// A member and its objects on the hub, as a test needs them, from full objects through the real projections.
 
 import { memberRules } from '../../api/agent-rights.ts';
 import type { Condition } from '../../api/conditions.ts';
@@ -63,7 +63,7 @@ export interface ClusterSetup {
   readonly status?: MemberStatus;
 }
 
-/** Marked, with an identity, nothing reported. */
+/** With finalizer and label, with an identity, without a report. */
 export const aCluster = ({ metadata = {}, spec = {}, status }: ClusterSetup = {}): MemberCluster => ({
   apiVersion: 'cluster.kubernetes-fleet.io/v1beta1',
   kind: 'MemberCluster',
@@ -160,7 +160,7 @@ export interface Setup {
 const project = <T>(source: { project?(object: KubeObject): T }, object: KubeObject): T =>
   source.project?.(object) as T;
 
-/** A member that is all set up, unless told otherwise; `null` = it is not there. */
+/** A complete member by default; `null` = the object does not exist. */
 export function observed(setup: Setup = {}): Observed {
   const { cluster = aCluster(), internal = anInternal(), namespace = aNamespace() } = setup;
   const { role = aRole(), roleBinding = aRoleBinding() } = setup;
@@ -180,7 +180,10 @@ export function observed(setup: Setup = {}): Observed {
   };
 }
 
-/** A decision in words: `create Namespace fleet-member-east`, `patch MemberCluster east (status)`, `event NamespaceCreated`. */
+/**
+ * A decision in words: `create Namespace fleet-member-east`, `patch MemberCluster east (status)`, `event
+ * NamespaceCreated`.
+ */
 export const inWords = ({ steps }: Decision): readonly string[] => steps.flat().map(words);
 
 function words(action: Action): string {
@@ -201,7 +204,7 @@ interface StatusPatch {
   readonly status: MemberStatus;
 }
 
-/** What the decision writes into the status, as the patch says it. */
+/** The status patch of the decision. */
 export function statusPatch({ steps }: Decision): MemberStatus | undefined {
   const action = steps.flat().find((each) => each.do === 'patch' && each.subresource === 'status');
   return action?.do === 'patch' ? (action.merge as unknown as StatusPatch).status : undefined;

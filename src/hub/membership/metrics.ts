@@ -1,11 +1,12 @@
-// Members as metrics: how many joined and left, as KubeFleet counts them, and of each one how it is, which KubeFleet does not report.
+// Metrics of members: how many joined and left, as in KubeFleet, and the state of each one, which KubeFleet does not
+// report.
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import { registered } from '../status/registered.ts';
 
 export interface MemberMetrics {
-  /** A member as it is now. `beatSeenAt`: when the hub saw its newest heartbeat. */
+  /** Records the present state of a member. `beatSeenAt`: when the hub saw its newest heartbeat. */
   looked(member: MemberCluster, beatSeenAt: number | undefined): void;
   forget(name: string): void;
 }
@@ -41,7 +42,7 @@ export function memberMetrics(registry: Registry): MemberMetrics {
         else states.set({ cluster, type }, found === 'True' ? 1 : found === 'False' ? 0 : -1);
       }
       const now = conditionOf(status?.conditions, 'Joined')?.status;
-      // A hub that has just started counts no member that joined before.
+      // After a restart, members that joined before are not counted again.
       if (joined.has(cluster) && joined.get(cluster) !== now) {
         if (now === 'True') joins.inc({ result: 'success' });
         if (now === 'False') leaves.inc({ result: 'success' });

@@ -1,4 +1,4 @@
-// What membership reads: one MemberCluster and the objects around it.
+// The input of membership: one MemberCluster and the objects that belong to it.
 
 import type { Rule } from '../../api/agent-rights.ts';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
@@ -10,13 +10,13 @@ import type { HubNamespace, HubRole, HubRoleBinding } from '../sources.ts';
 import type { HubWork } from '../work-source.ts';
 
 export interface Settings {
-  /** All of them have to have joined. */
+  /** All of these agents must join. */
   readonly agents: readonly AgentType[];
-  /** How long a leaving member may take before it is removed without its consent. */
+  /** How long a leaving member may take before it is removed without an answer. */
   readonly forceDeleteWaitMs: number;
-  /** So many periods without a new heartbeat, by the hub's clock, make a member unreachable. */
+  /** A member is unreachable after this many periods without a heartbeat, by the hub's clock. */
   readonly unreachablePeriods: number;
-  /** What the member's identity may do in its namespace. */
+  /** The permissions of the member's identity in its namespace. */
   readonly rules: readonly Rule[];
 }
 
@@ -26,15 +26,18 @@ export interface Observed {
   readonly namespace?: HubNamespace;
   readonly role?: HubRole;
   readonly roleBinding?: HubRoleBinding;
-  /** Its ClusterProfile, or another one of its name. */
+  /** Its ClusterProfile, or another one of that name. */
   readonly profile?: HubProfile;
-  /** The ClusterProfiles have not been listed yet: an absent one may exist. */
+  /** The ClusterProfiles are not listed yet, so one may exist. */
   readonly isProfileUnknown?: true;
   /** All Works in the member's namespace. */
   readonly works: readonly HeldWork[];
-  /** When the hub saw the newest heartbeat appear, by its own clock; since its start if it was there before. */
+  /** When the hub saw the newest heartbeat, by its own clock; its start if the heartbeat was there before. */
   readonly beatSeenAt?: number;
-  /** What `flotilla join` made for it, as far as the hub may see it; looked for only when its namespace is gone. */
+  /**
+   * The objects that `flotilla join` created for the member, as far as the hub may read them; only read once its
+   * namespace is deleted.
+   */
   readonly identities?: readonly Identity[];
   readonly failure?: Failure;
   readonly now: number;
@@ -46,5 +49,5 @@ export interface Identity {
   readonly item: Projected;
 }
 
-/** Of a Work only who holds it counts here. */
+/** Only the finalizers of a Work matter here. */
 export type HeldWork = Pick<HubWork, 'metadata'>;

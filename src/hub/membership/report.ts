@@ -1,7 +1,8 @@
-// The status of a MemberCluster: what its agents report, put together, and what the hub itself knows.
+// The status of a MemberCluster: the reports of its agents and the hub's own findings.
 //
-// Guarantee: it says what is reported now and nothing older; what is no longer reported disappears. Differs from KubeFleet: there a
-// condition or a namespace map that no agent reports any more stays for ever and keeps the member from being picked.
+// Guarantee: it has only what is reported now; entries that are no longer reported are removed. Differs from KubeFleet:
+// there a condition or a namespace list that no agent reports any more stays forever and keeps the member from being
+// picked.
 import type { Condition } from '../../api/conditions.ts';
 import type { MemberClusterReason } from '../../api/member-cluster.ts';
 import type { MemberStatus } from '../../api/member-status.ts';
@@ -11,7 +12,7 @@ import { reportedPart } from './reported.ts';
 
 type AgentStatus = NonNullable<MemberStatus['agentStatus']>[number];
 
-/** A condition without what is the same for all of them. */
+/** A condition without the fields that all conditions share. */
 export interface Verdict {
   readonly status: Condition['status'];
   readonly reason: MemberClusterReason;
@@ -26,14 +27,14 @@ export const READY: Verdict = {
 
 const hasReported = (internal: Observed['internal']): boolean => (internal?.status?.agentStatus ?? []).length > 0;
 
-/** The last reports of the agents: a new InternalMemberCluster has none yet, and the former report is kept. */
+/** The last reports of the agents: while a new InternalMemberCluster has none, the former report is kept. */
 export const agentsOf = ({ internal, cluster }: Pick<Observed, 'internal' | 'cluster'>): readonly AgentStatus[] =>
   (hasReported(internal) ? internal?.status?.agentStatus : cluster.status?.agentStatus) ?? [];
 
 export const memberAgentOf = (agents: readonly AgentStatus[] | undefined): AgentStatus | undefined =>
   agents?.find((each) => each.type === 'MemberAgent');
 
-/** Joined if all expected agents have joined, left if all have left. */
+/** Joined once all expected agents have joined, left once all have left. */
 export function joinedVerdict(agents: readonly AgentStatus[], expected: readonly string[]): Verdict {
   const unknown = (message: string): Verdict => ({
     status: 'Unknown',
@@ -60,15 +61,15 @@ export function joinedVerdict(agents: readonly AgentStatus[], expected: readonly
   return unknown(`not all agents agree that they joined: ${states.join(', ')}`);
 }
 
-/** The moment from which a member without news is unreachable; undefined while there was never a heartbeat. */
+/** When a member without heartbeats becomes unreachable; undefined if it never sent one. */
 export const silentFrom = ({ cluster, beatSeenAt, settings }: Observed): number | undefined =>
   beatSeenAt === undefined
     ? undefined
     : beatSeenAt + settings.unreachablePeriods * cluster.spec.heartbeatPeriodSeconds * 1000;
 
 /**
- * Counted by the hub's clock from the moment it saw the newest heartbeat; the member's clock plays no part. After a restart of the hub the
- * count starts again, but what was unreachable before stays so until a new heartbeat comes.
+ * By the hub's clock, from when it saw the newest heartbeat; the member's clock does not matter. After a restart of the
+ * hub the count restarts, but an unreachable member stays unreachable until a new heartbeat arrives.
  */
 export function isUnreachable(observed: Observed): boolean {
   const from = silentFrom(observed);
@@ -80,7 +81,7 @@ export function isUnreachable(observed: Observed): boolean {
   return wasUnreachable && memberAgentOf(agentsOf(observed))?.lastReceivedHeartbeat === known;
 }
 
-/** What the agent says of its own API server, as long as it says anything. */
+/** What the agent reports about its own API server. */
 function healthVerdict(observed: Observed, agents: readonly AgentStatus[]): Verdict | undefined {
   const agent = memberAgentOf(agents);
   if (isUnreachable(observed)) {
@@ -100,7 +101,10 @@ function healthVerdict(observed: Observed, agents: readonly AgentStatus[]): Verd
 
 export interface Parts {
   readonly readyToJoin: Verdict;
-  /** A member that leaves sends no more heartbeats: its health stays as it was until it counts as unreachable without having left. */
+  /**
+   * A leaving member sends no more heartbeats: its health stays as it is until it counts as unreachable without having
+   * left.
+   */
   readonly isLeaving?: true;
 }
 
@@ -108,7 +112,7 @@ export function statusFor(observed: Observed, { readyToJoin, isLeaving }: Parts)
   const { cluster, settings, now } = observed;
   const { generation } = cluster.metadata;
   const before = cluster.status?.conditions;
-  // Before the first report there is nothing to withdraw.
+  // Before the first report there is nothing to remove.
   const { from, dropped } = repeatedPart(observed);
   const agents = from.agentStatus ?? [];
 
@@ -145,10 +149,13 @@ export function statusFor(observed: Observed, { readyToJoin, isLeaving }: Parts)
   };
 }
 
-/** Conditions in which only the hub may speak. */
+/** Conditions that only the hub sets. */
 const OWN_TYPES = ['ReadyToJoin', 'Joined', 'Healthy', 'StatusTrimmed'];
 
-/** Of a report what may be repeated; of the former copy, which was bounded already, all but the hub's own conditions. */
+/**
+ * The part of a report that may be copied; of the former copy, which is bounded already, everything but the hub's own
+ * conditions.
+ */
 function repeatedPart({ internal, cluster, now, beatSeenAt }: Observed): {
   readonly from: MemberStatus;
   readonly dropped: readonly string[];

@@ -1,4 +1,4 @@
-// A member may report anything that its schema lets through: what the hub repeats of it is bounded and plausible.
+// A member may report anything that the schema allows: the copy on the hub is bounded and plausible.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { memberCluster } from '../../api/member-cluster.ts';
@@ -164,7 +164,7 @@ describe('of a report the hub repeats', () => {
         const { status } = part(given as unknown as MemberStatus);
         const object = { ...aCluster({ status }), apiVersion: 'cluster.kubernetes-fleet.io/v1beta1' };
         expect(structureOf(memberCluster.schema).validate(object as unknown as Draft, undefined)).toEqual([]);
-        // What is repeated is repeated as it is: nothing more to leave out.
+        // The copy passes the check unchanged.
         expect(part(status)).toEqual({ status, dropped: [] });
       }),
       { numRuns: 200 },

@@ -1,5 +1,6 @@
-// The part of a member's report that the hub repeats on the MemberCluster. A member is the least trusted party of a fleet: the copy is
-// bounded, and values that cannot be true are left out. The sum of the bounds is below the maximum size of an object.
+// The part of a member's report that the hub copies to the MemberCluster. A member is the least trusted party of a
+// fleet, so the copy is bounded and implausible values are dropped. The sum of all bounds is below the maximum size of
+// an object.
 import type { Condition } from '../../api/conditions.ts';
 import {
   MAX_AGENT_CONDITIONS,
@@ -17,7 +18,7 @@ import { parseQuantity } from '../../base/quantity.ts';
 type AgentStatus = NonNullable<MemberStatus['agentStatus']>[number];
 type Usage = NonNullable<MemberStatus['resourceUsage']>;
 
-/** Besides those of the hub. */
+/** In addition to those of the hub. */
 export const MAX_CONDITIONS_REPEATED = 50;
 export const MAX_MESSAGE = 1024;
 const MAX_PROPERTY_TEXT = 256 * 1024;
@@ -36,7 +37,7 @@ const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 export interface Reported {
   readonly status: MemberStatus;
-  /** What was left out and why, in words. */
+  /** What was dropped and why, as messages. */
   readonly dropped: readonly string[];
 }
 
@@ -44,7 +45,7 @@ interface Facts {
   readonly now: number;
   /** By the hub's clock. */
   readonly beatSeenAt?: number;
-  /** Types of conditions for which the hub alone speaks. */
+  /** Types of conditions that only the hub sets. */
   readonly ownTypes: readonly string[];
 }
 
@@ -67,7 +68,7 @@ export function reportedPart(report: MemberStatus, facts: Facts): Reported {
   };
   return { status, dropped };
 
-  /** One per type, which the list on the member's side does not promise; the last one counts. */
+  /** One per type, which the schema of the report does not guarantee; the last one counts. */
   function conditionsOf(
     list: readonly Condition[],
     at: string,
@@ -144,7 +145,7 @@ export function reportedPart(report: MemberStatus, facts: Facts): Reported {
     );
   }
 
-  /** Entries without a problem, up to a number and a size; the same object if all are. */
+  /** The valid entries, up to a maximum number and size; the same object if all are valid. */
   function entriesOf<T>(
     map: Readonly<Record<string, T>>,
     at: string,
@@ -191,14 +192,14 @@ export function reportedPart(report: MemberStatus, facts: Facts): Reported {
     });
   }
 
-  /** The heartbeat counts, its stamp does not: it is as old as the hub has known it. */
+  /** The heartbeat counts, but not its stamp: use the time at which the hub saw it. */
   function beatInstead(at: string): string | undefined {
     drop(`${at}.lastReceivedHeartbeat is implausible`);
     return facts.beatSeenAt === undefined ? undefined : kubeTime(facts.beatSeenAt);
   }
 }
 
-/** Many may read a MemberCluster: the certificates of the member go to its ClusterProfile only. */
+/** Many users may read a MemberCluster, so the certificates of a member are only in its ClusterProfile. */
 function withoutCertificates(map: NonNullable<MemberStatus['properties']>): NonNullable<MemberStatus['properties']> {
   if (!Object.hasOwn(map, propertyNames.certificateAuthority)) return map;
   const { [propertyNames.certificateAuthority]: _certificates, ...others } = map;
@@ -223,7 +224,7 @@ function amountProblem(amount: string | number): string | undefined {
   return quantity.nano > MAX_AMOUNT ? 'is implausibly large' : undefined;
 }
 
-/** The agent's own order, as far as its conditions are repeated. */
+/** In the order of the agent, for the conditions that are copied. */
 function inOrderOf(list: readonly Condition[], kept: readonly Condition[]): readonly Condition[] {
   const byType = new Map(kept.map((each) => [each.type, each]));
   return [...new Set(list.map(({ type }) => type))].flatMap((type) => byType.get(type) ?? []);

@@ -1,4 +1,4 @@
-// Writing the status of a MemberCluster, if there is anything to write, and telling of what changed with it.
+// Writes the status of a MemberCluster if it has changed, and records its Events.
 import type { MemberStatus } from '../../api/member-status.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { JsonObject } from '../../base/json.ts';
@@ -8,7 +8,7 @@ import type { Action } from '../../runtime/controller.ts';
 import { memberClusters } from '../sources.ts';
 import type { Observed } from './observed.ts';
 
-/** None when the status is what it should be. The Events come after the write: a write that conflicts has nothing to report yet. */
+/** Empty if the status is up to date. Events follow the write: if it conflicts, there is nothing to report yet. */
 export function writeStatus(observed: Observed, wanted: MemberStatus): readonly (readonly Action[])[] {
   const { cluster } = observed;
   const live = (cluster.status ?? {}) as JsonObject;
@@ -26,7 +26,7 @@ const because = (difference: JsonObject): string =>
 
 const TOLD = ['ReadyToJoin', 'Joined', 'Healthy'] as const;
 
-/** What a person wants to hear of. That a new member has not joined yet is no news. */
+/** The Events for users. A new member that has not joined yet is not reported. */
 function newsIn(before: MemberStatus | undefined, after: MemberStatus): readonly EventText[] {
   return TOLD.flatMap((type): readonly EventText[] => {
     const now = conditionOf(after.conditions, type);
@@ -36,7 +36,7 @@ function newsIn(before: MemberStatus | undefined, after: MemberStatus): readonly
     switch (type) {
       case 'ReadyToJoin':
         if (was?.status === now.status && was.reason === reason) return [];
-        // That it left is told with Joined.
+        // Joined reports that the member left.
         if (reason === 'MemberClusterNotReadyToJoin') return [];
         return [{ type: now.status === 'True' || reason === 'Leaving' ? 'Normal' : 'Warning', reason, message }];
       case 'Joined':

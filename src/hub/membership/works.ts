@@ -1,4 +1,4 @@
-// The Works of a member that leaves: they are let go without their manifests being touched.
+// The Works of a leaving member: their finalizers are removed without touching the manifests.
 import { by } from '../../base/compare.ts';
 import { assertUnchanged, patch, seen } from '../../runtime/actions.ts';
 import type { Action, Source } from '../../runtime/controller.ts';
@@ -6,12 +6,12 @@ import { type HubNamespace, namespaces } from '../sources.ts';
 import { works as workSource } from '../work-source.ts';
 import type { HeldWork } from './observed.ts';
 
-/** Still held by a finalizer. */
+/** Has a finalizer. */
 export const isHeld = ({ metadata }: HeldWork): boolean => (metadata.finalizers ?? []).length > 0;
 
 /**
- * All finalizers are removed, since no agent is left to honor them. If the namespace is not the one that we saw, then the Works that we saw may be
- * those of a member that came under the same name.
+ * Removes all finalizers, because no agent is left to do it. If the namespace was replaced since it was read, the Works
+ * may belong to a new member of the same name, so this is checked first.
  */
 export function releaseWorks(namespace: HubNamespace, works: readonly HeldWork[]): readonly (readonly Action[])[] {
   const held = works.filter(isHeld).toSorted(by((work) => work.metadata.name ?? ''));

@@ -1,4 +1,4 @@
-// How a placement's objects are to be written, with the defaults in place: a placement without a strategy has none of its own.
+// The apply strategy of a placement with defaults; a placement without a strategy has none of its own.
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 

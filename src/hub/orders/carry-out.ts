@@ -1,9 +1,11 @@
-// Carries out a plan on bindings: the one place that moves, releases and removes them, for every strategy and for staged runs alike.
-// Guarantees: a binding's spec changes only after the guard of the plan was written, which fails if the plan rests on a stale cache; new copies are
-// written before old ones are deleted; a report that says the same is not written again.
+// Carries out a plan on bindings: the only place that moves, releases and removes them, for every strategy and for
+// staged runs. Guarantees: the spec of a binding changes only after the guard of the plan was written, which fails if
+// the plan is based on a stale cache; new copies are written before old ones are deleted; an unchanged condition is not
+// written again.
 //
-// The work generator acts on a binding once its present generation is released (release.ts). A rolling update releases with the move, in one write;
-// the work generator then reports RolloutStarted with what it reports anyway. A run releases after the move, since its message names the run.
+// The work generator acts on a binding once its present generation is released (release.ts). A rolling update releases
+// with the move, in one write; the work generator then writes RolloutStarted with its own conditions. A run releases
+// after the move, because its message names the run.
 import type { BindingReason } from '../../api/binding.ts';
 import { annotations } from '../../api/names.ts';
 import { conditionOf, type Finding, nextCondition } from '../../api/next-condition.ts';
@@ -20,20 +22,23 @@ export interface Carrying {
   binding(key: string): HubBinding;
   readonly plan: {
     readonly move: readonly string[];
-    /** The first of these moves before all others, and its binding names the rest. */
+    /** The first of these moves before all others, and its binding records the rest. */
     readonly batch?: readonly string[];
     readonly remove: readonly string[];
-    /** Rows that carry what they should: their members follow them once that is reported. */
+    /** Rows with their desired state: reporting that releases them to their members. */
     readonly started: readonly string[];
     /** Rows whose turn has not come. */
     readonly waiting?: readonly string[];
   };
   order(binding: HubBinding): Order;
   readonly messages: Readonly<Record<'RolloutStarted' | 'RolloutNotStartedYet', string>>;
-  /** Fails if what the plan rests on has changed since it was read. */
+  /** Fails if the objects that the plan is based on have changed since they were read. */
   readonly guard: Action;
   readonly releases: 'with the move' | 'after it';
-  /** What must not be written without it: a run that was stopped must not even release; a report of a rolling update does no harm. */
+  /**
+   * What must not be written without the guard: a stopped run must not even release; a report of a rolling update is
+   * harmless.
+   */
   readonly guards: 'everything' | 'moves';
   readonly now: number;
 }
@@ -54,7 +59,8 @@ export function carryOut(carrying: Carrying): CarriedOut {
   const [first, ...others] = plan.batch ?? [];
   const isFirst = (key: string): boolean => key === first;
   const moves = plan.move.map((key) => move(carrying, binding(key), isFirst(key) ? batchOf(others.map(binding)) : {}));
-  // The record of a batch is written before the rest of it moves, so that the next reconcile completes it after a conflict or a crash.
+  // The record of a batch is written before the rest of it moves, so that the next reconcile completes it after a
+  // conflict or a crash.
   const waves = [
     moves.filter((_, at) => isFirst(plan.move[at] ?? '')),
     moves.filter((_, at) => !isFirst(plan.move[at] ?? '')),
@@ -71,7 +77,10 @@ export function carryOut(carrying: Carrying): CarriedOut {
   return { steps: steps.filter((step) => step.length > 0), reports, moves, removals };
 }
 
-/** Annotations of an object have 256 KiB in all. The gate of a partition may hold those beyond it until the others are ready. */
+/**
+ * All annotations of an object may have 256 KiB. If there are more, the gate of the partition may hold the rest until
+ * the others are ready.
+ */
 const MAX_RECORDED = 5000;
 
 const batchOf = (others: readonly HubBinding[]): Record<string, string> => ({
@@ -93,11 +102,11 @@ function move({ family, order, releases }: Carrying, binding: HubBinding, more: 
 
 type Reason = keyof Carrying['messages'] & BindingReason;
 
-/** Without numbers: those change with every cluster that moves, and would cost a write on each that waits. */
+/** Without numbers: they change with every cluster that moves, and would cost a write on each waiting binding. */
 function reported(carrying: Carrying, binding: HubBinding, reason: Reason): readonly Action[] {
   const status = reason === 'RolloutStarted' ? 'True' : 'False';
   if (startedOf(binding)?.status === status) return [];
-  // The work generator reports it with the first thing that it has to report.
+  // The work generator reports it together with its first condition.
   if (reason === 'RolloutStarted' && hasStarted(binding)) return [];
   const { targetCluster } = binding.spec;
   const because = `reports that ${targetCluster} ${reason === 'RolloutStarted' ? 'has started' : 'waits'}`;
@@ -106,7 +115,7 @@ function reported(carrying: Carrying, binding: HubBinding, reason: Reason): read
 
 const STARTED = 'RolloutStarted';
 
-/** Writes RolloutStarted of the present generation. */
+/** Writes RolloutStarted for the present generation. */
 export function reportStarted(
   { family, now }: Pick<Carrying, 'family' | 'now'>,
   binding: HubBinding,

@@ -1,5 +1,5 @@
-// Gathers what orders follow from. Every controller that needs the orders of a placement takes them from here, so that the rollout, the status
-// and staged runs never disagree about what a cluster should have.
+// Observes everything that orders depend on. Every controller gets the orders of a placement from here, so that the
+// rollout, the status and staged runs always agree on the desired state of a cluster.
 import { labels } from '../../api/names.ts';
 import type { Labels } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
@@ -20,11 +20,11 @@ import { ordersFor, type Variants } from './orders-for.ts';
 export interface ObserveOrders {
   readonly family: PlacementFamily;
   readonly placement: HubPlacement;
-  /** Name of the first snapshot of the revision's group. */
+  /** The name of the master snapshot of the revision. */
   readonly snapshot: string;
   /**
-   * How far caches are trusted. `moves`: an override that a binding names is dropped only after a live read. `records`: what is decided now holds
-   * for good, so overrides are listed first. `reports`: the next reconcile corrects it.
+   * How far caches are trusted. `moves`: an override that a binding references is dropped only after a live read.
+   * `records`: the result is final, so overrides are listed live first. `reports`: the next reconcile corrects it.
    */
   readonly for: 'moves' | 'records' | 'reports';
 }
@@ -57,7 +57,7 @@ const labelsIn = (view: View) => (cluster: string) => {
   return member && (member.metadata.labels ?? NO_LABELS);
 };
 
-/** What a person has chosen by a run counts whatever the repository asks for. */
+/** The revision that a run rolls out was chosen by a user, so the commit does not hold it. */
 function heldByCommit(view: View, input: ObserveOrders) {
   const { family, placement, for: purpose } = input;
   if (purpose === 'records' || placement.spec.source === undefined) return undefined;
@@ -94,7 +94,7 @@ const candidatesIn = (
 
 const offers = new WeakMap<HubResourceSnapshot, Offered>();
 
-/** What the revision holds. Remembered, since snapshots never change: their content need not be kept for it. */
+/** The objects of the revision. Cached, because snapshots are immutable; only their identifiers are kept. */
 function offeredWith(view: View, family: PlacementFamily, placement: HubPlacement, name: string): Offered | Need {
   const { metadata } = placement;
   const all = view.by(family.resourceSnapshots, 'placement', keyOf(metadata.namespace, metadata.name ?? ''));
@@ -120,7 +120,7 @@ function offeredWith(view: View, family: PlacementFamily, placement: HubPlacemen
   return offered;
 }
 
-/** What caches may not be believed about: overrides that seem to be deleted, or older than what bindings have. */
+/** What caches are not trusted for: overrides that seem to be deleted, or older than the ones that bindings have. */
 function unsureOf(view: View, { family, placement, for: purpose }: ObserveOrders): readonly Asked[] {
   const { namespace, name = '' } = placement.metadata;
   if (purpose === 'reports') return [];

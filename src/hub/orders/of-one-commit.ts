@@ -1,5 +1,6 @@
-// A placement that comes from a repository moves clusters only while its content, its options and its schedule are of one commit. They are three
-// objects, written one after the other: in between, new content could go to clusters that its commit excludes, or on although its commit pauses it.
+// A placement with a source moves clusters only while its content, its options and its scheduling result are of the
+// same commit. These are three objects, written one after the other: in between, new content could be sent to clusters
+// that its commit excludes, or although its commit pauses the rollout.
 import type { Hold } from '../../api/hold.ts';
 import { annotations } from '../../api/names.ts';
 import { refTo } from '../../runtime/actions.ts';
@@ -14,17 +15,17 @@ import {
 export interface OfOneCommit {
   readonly family: PlacementFamily;
   readonly placement: HubPlacement;
-  /** The first snapshot of the revision. */
+  /** The master snapshot of the revision. */
   readonly master: HubResourceSnapshot | undefined;
   readonly policySnapshot: HubPolicySnapshot | undefined;
 }
 
-/** Why no cluster may move now; undefined = all are of one commit, or of none. */
+/** Why no cluster may move now; undefined = everything is of one commit, or has no commit. */
 export function commitHold({ family, placement, master, policySnapshot }: OfOneCommit): Hold | undefined {
   const { source } = placement.spec;
   const wanted = placement.metadata.annotations?.[annotations.sourceHash];
   const made = master?.metadata.annotations?.[annotations.sourceHash];
-  // A revision of an earlier version of the hub has no hash.
+  // A revision of an earlier hub version has no hash.
   if (source === undefined || wanted === undefined || made === undefined) return undefined;
   const subject = refTo(family.placement, placement);
   if (made !== wanted) {

@@ -1,12 +1,13 @@
-// What one cluster should have, as a value: the revision, the overrides with the values of their variables, and how objects are written.
-// The rollout, staged runs, the status, `flotilla why` and forecasts all compare a binding with this, and a move writes just this.
+// The desired state of one cluster as a value: the revision, the overrides with the values of their variables, and the
+// apply strategy. The rollout, staged runs, the status, `flotilla why` and forecasts all compare bindings with it, and
+// a move writes exactly this.
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import type { BindingSpec } from '../../api/binding.ts';
 import type { Hold } from '../../api/hold.ts';
 import { canonicalJson, deepEqual } from '../../base/json.ts';
 import type { Overrides } from '../overrides/overriding.ts';
 
-/** What a cluster has or should have. Equal revisions are equal texts in all three. */
+/** What a cluster has or should have, as three texts that are equal for equal values. */
 export interface Revision {
   readonly snapshot: string;
   readonly overrides: string;
@@ -14,17 +15,17 @@ export interface Revision {
 }
 
 export interface Order extends Overrides {
-  /** Name of the first snapshot of the revision's group. */
+  /** The name of the master snapshot of the revision. */
   readonly snapshot: string;
   readonly applyStrategy: ApplyStrategy;
 }
 
-/** It is unknown what the cluster should have, such as when an override cannot be read. It keeps what it has. */
+/** The desired state is unknown, for instance because an override cannot be read. The cluster keeps what it has. */
 export interface Undecided {
   readonly undecided: Hold;
 }
 
-/** What each cluster of a placement should have. Equal clusters may share one Order. */
+/** The desired state of each cluster of a placement. Equal clusters may share one Order. */
 export type Orders = (cluster: string) => Order | Undecided;
 
 export const isDecided = (order: Order | Undecided): order is Order => !('undecided' in order);
@@ -42,10 +43,10 @@ export function revisionOf(order: Order): Revision {
   return revision;
 }
 
-/** A thousand clusters may share one order. */
+/** Cached by identity, because a thousand clusters may share one order. */
 const revisions = new WeakMap<Order, Revision>();
 
-/** What a binding carries; undefined = nothing yet. */
+/** The revision of a binding; undefined = none yet. */
 export const revisionOn = (spec: BindingSpec): Revision | undefined =>
   spec.resourceSnapshotName === ''
     ? undefined
@@ -66,7 +67,7 @@ function overridesText({
   return canonicalJson({ cluster, namespaced, ...(hasValues ? { values } : {}) });
 }
 
-/** A merge patch of a binding's spec that makes it carry the order, and nothing of the order before. */
+/** A merge patch that sets the spec of a binding to the order and removes what the former order set. */
 export const orderPatch = (spec: BindingSpec, order: Order): object => ({
   state: 'Bound',
   resourceSnapshotName: order.snapshot,
@@ -82,7 +83,7 @@ export const strategyPatch = (
   next: ApplyStrategy,
 ): object => (deepEqual(has, next) ? {} : { applyStrategy: replacing(has, next) });
 
-/** A merge patch from one object to another that leaves nothing of the first. */
+/** A merge patch that replaces one object by another completely. */
 export function replacing(old: object | undefined, next: object): object {
   const removed = Object.keys(old ?? {}).filter((field) => !(field in next));
   return { ...next, ...Object.fromEntries(removed.map((field) => [field, null])) };

@@ -1,4 +1,5 @@
-// What the clusters of a placement should have with one revision. Pure: the caller brings what it has read. Overrides enter here, and only here.
+// The desired state of the clusters of a placement with one revision. Pure: the caller provides what it has read. This
+// is the only place where overrides are added.
 import type { Hold } from '../../api/hold.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import type { Labels } from '../../api/object.ts';
@@ -11,25 +12,25 @@ import { type Order, type Orders, revisionOf, type Undecided } from './order.ts'
 
 export interface OrdersInput {
   readonly placement: Pick<HubPlacement, 'metadata' | 'spec'>;
-  /** Name of the first snapshot of the revision's group. */
+  /** The name of the master snapshot of the revision. */
   readonly snapshot: string;
-  /** The overrides in force that match what the revision holds; absent = none. */
+  /** The overrides in force that match objects of the revision; absent = none. */
   readonly overriding?: Overriding;
-  /** Of a revision whose content differs by cluster. */
+  /** For a revision whose content differs by cluster. */
   readonly variants?: Variants;
 }
 
 export interface Variants {
   readonly book: VariantBook;
-  /** Labels of a member; undefined = there is none of the name. */
+  /** The labels of a member; undefined = it does not exist. */
   labelsOf(cluster: string): Labels | undefined;
 }
 
 export interface Overriding {
   readonly snapshots: readonly HubOverrideSnapshot[];
-  /** An override that matches and has no snapshot yet: until then no cluster moves, or it would move twice. */
+  /** A matching override without a snapshot: until it has one no cluster moves, or each would move twice. */
   readonly pending?: Hold;
-  /** Labels of a member; undefined = there is none of the name. */
+  /** The labels of a member; undefined = it does not exist. */
   labelsOf(cluster: string): Labels | undefined;
 }
 
@@ -53,7 +54,7 @@ function overriddenOrders({ placement, snapshot, overriding }: OrdersInput): Ord
 
 const memberRef = (name: string) => ({ group: memberCluster.group, kind: memberCluster.kind, name });
 
-/** A cluster without a variant keeps what it has: its content could not be rendered, or has not been yet. */
+/** A cluster without a variant keeps what it has: its content could not be rendered, or is not rendered yet. */
 function withVariants({ placement }: OrdersInput, orders: Orders, { book, labelsOf }: Variants): Orders {
   const shared = new Map<Order, Map<string, Order>>();
   return (cluster) => {
@@ -101,7 +102,9 @@ interface Book {
   readonly known: Known;
 }
 
-/** A rollout over many clusters looks at all of them again whenever one changes: orders are worked out once per cluster and labels. */
+/**
+ * A rollout over many clusters evaluates all of them whenever one changes, so orders are cached per cluster and labels.
+ */
 const books = new WeakMap<object, Book>();
 
 function knownOrders(placement: object, plain: Order, snapshots: readonly HubOverrideSnapshot[]): Known {

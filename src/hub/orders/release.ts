@@ -1,6 +1,7 @@
-// Whether the work generator may act on a binding as it is. The scheduler, staged runs and people change bindings, too: their members follow them only
-// once the rollout has seen the binding's present generation and says so. It says so with the move itself (an annotation in the same patch, which is
-// conditional, so the next generation is known), or later with the condition RolloutStarted.
+// Whether the work generator may act on the present generation of a binding. The scheduler, staged runs and users
+// change bindings too, and their members follow only after the rollout has seen that generation and released it: with
+// the move itself (an annotation in the same conditional patch, so the next generation is known), or later with the
+// condition RolloutStarted.
 import type { Condition } from '../../api/conditions.ts';
 import { annotations } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
@@ -15,20 +16,20 @@ export const startedOf = ({ metadata, conditions }: Released): Condition | undef
   return started?.observedGeneration === metadata.generation ? started : undefined;
 };
 
-/** The move that made this generation has released it. */
+/** The move that created this generation released it. */
 export const isReleasedByMove = ({ metadata }: Pick<Released, 'metadata'>): boolean =>
   metadata.generation !== undefined &&
   metadata.annotations?.[annotations.releasedGeneration] === String(metadata.generation);
 
-/** For or against: then the spec is what the rollout wants. */
+/** Released or held back: in both cases the rollout has seen this spec. */
 export const isReleased = (binding: Released): boolean => startedOf(binding) !== undefined || isReleasedByMove(binding);
 
-/** Its member is told to follow it. */
+/** Released to its member. */
 export const hasStarted = (binding: Released): boolean => {
   const started = startedOf(binding);
   return started === undefined ? isReleasedByMove(binding) : started.status === 'True';
 };
 
-/** The annotation that a move adds to release the generation that it makes. */
+/** The annotation by which a move releases the generation that it creates. */
 export const releasing = ({ generation }: ObjectMeta): Record<string, string> =>
   generation === undefined ? {} : { [annotations.releasedGeneration]: String(generation + 1) };

@@ -1,4 +1,4 @@
-// Whether a placement asks for the same as before: for those to whom its status, which changes all the time, is none of their business.
+// Whether the spec of a placement is unchanged, for controllers that ignore its status, which changes all the time.
 import { deepEqual } from '../../base/json.ts';
 import type { HubPlacement } from '../placement-sources.ts';
 

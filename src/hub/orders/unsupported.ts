@@ -1,4 +1,4 @@
-// Whether a placement uses something unsupported: a field of its spec. Such a placement does not move. The list is in api/not-supported.ts.
+// Whether a placement uses an unsupported field in its spec, which blocks it. api/not-supported.ts has the list.
 import type { Hold } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import type { Resource } from '../../api/kind.ts';
@@ -9,9 +9,9 @@ import type { PlacementSpec } from '../../api/placement.ts';
 export interface NotSupported {
   /** Fields of the placement, or the kind of the object. */
   readonly what: string;
-  /** An object that it selects, as a hub of an earlier version reported; absent = the placement itself. */
+  /** A selected object, as a hub of an earlier version reported it; absent = the placement itself. */
   readonly object?: ObjectRef;
-  /** What to do about the object, unless it is simply to go. */
+  /** The next step for the object, if removing it is not enough. */
   readonly remedy?: string;
 }
 
@@ -20,10 +20,10 @@ interface Placed {
   readonly spec: PlacementSpec;
 }
 
-/** Fields of the placement that are unsupported; empty = it may move. */
+/** Unsupported fields of the placement; empty = it may move. */
 export function notSupported({ spec }: Placed): readonly NotSupported[] {
   const fields = notSupportedFields(spec);
-  // One hold for all of them: removing only the first would not help.
+  // One hold for all fields: removing only the first would not help.
   return fields.length === 0 ? [] : [{ what: fields.join(', ') }];
 }
 
@@ -38,8 +38,8 @@ export const notSupportedHold = (subject: ObjectRef, { what, object, remedy }: N
 const remedyOf = (object: ObjectRef, remedy = `delete ${refText(object)}`): string => `${remedy}, or do not select it`;
 
 /**
- * What a placement's own controller has found and its status says: an object, which only that controller sees. Fields are left out: everybody
- * reads those in the spec, and the status may speak of an earlier one.
+ * An unsupported object that the placement controller reported in the status, because only that controller reads
+ * objects. Fields are left out: every controller reads them from the spec, and the status may be outdated.
  */
 export function notSupportedIn(holds: readonly HoldEntry[] = [], placement: Resource): NotSupported | undefined {
   const held = holds.find(

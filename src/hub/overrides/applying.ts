@@ -1,5 +1,5 @@
-// Objects as one cluster gets them: the overrides of its order applied. Pure. Guarantee: all or nothing, the objects of the revision are never
-// changed, and the same order gives the same objects, whatever the labels of the member are by then.
+// Applies the overrides of an order to its objects. Pure. Guarantee: all or nothing; the objects of the revision are
+// never changed; the same order gives the same objects, even if the labels of the member have changed.
 import { isNamed } from '../../api/enveloped.ts';
 import { type KubeObject, refText } from '../../api/object.ts';
 import { identifierOf } from '../../api/selected-resource.ts';
@@ -13,10 +13,13 @@ import { filledIn } from './variables.ts';
 
 export type Applied =
   | { readonly ok: true; readonly manifests: readonly KubeObject[] }
-  /** `OverriddenFailed`: a rule does not apply. `SyncWorkFailed`: it does, and the outcome cannot be sent. */
+  /** `OverriddenFailed`: a rule cannot be applied. `SyncWorkFailed`: it can, but the result cannot be sent. */
   | { readonly ok: false; readonly reason: 'OverriddenFailed' | 'SyncWorkFailed'; readonly message: string };
 
-/** `snapshots`: those that the order names, cluster-scoped ones first: namespaced ones win. The same list if nothing changes. */
+/**
+ * `snapshots`: the ones that the order references, cluster-scoped ones first, so that namespaced ones win. Returns the
+ * same list if nothing changes.
+ */
 export function applyOverrides(
   manifests: readonly KubeObject[],
   snapshots: readonly HubOverrideSnapshot[],
@@ -40,7 +43,7 @@ function applyTo(
   snapshots: readonly HubOverrideSnapshot[],
   values: Readonly<Record<string, string>>,
 ): Failed | { readonly object: KubeObject | undefined } {
-  // An envelope may have anything in it, which the agent reports.
+  // An envelope may contain anything; the agent reports invalid objects.
   if (!isNamed(manifest)) return { object: manifest };
   const identifier = identifierOf(manifest);
   let object = manifest as unknown as Json;
@@ -56,7 +59,8 @@ function applyTo(
         });
         const filled = op === 'remove' ? undefined : filledIn((value ?? null) as Json, values);
         if (filled !== undefined && !filled.ok) return fail(filled.why);
-        // An API server's patches replace what is absent, too; an override that finds nothing is most likely a mistake.
+        // The API server's own patch accepts a replace of an absent value; in an override that is most likely a
+        // mistake.
         if (op === 'replace' && valueAt(object, parsePointer(path) ?? []) === undefined)
           return fail('nothing is there');
         try {

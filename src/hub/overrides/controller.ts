@@ -1,5 +1,5 @@
-// Takes snapshots of overrides: what it watches and how it sees. Which clusters get them is decided by the orders (orders/observe.ts), what they
-// change on a cluster by the work generator.
+// Creates the snapshots of overrides: what it watches and observes. Orders decide which clusters get them
+// (orders/observe.ts), and the work generator applies them.
 import { fieldManagers, labels } from '../../api/names.ts';
 import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -15,7 +15,7 @@ import type { OverrideFamily } from './sources.ts';
 
 const keyOfOverride = ({ metadata }: HubOverride): string => keyOf(metadata.namespace, metadata.name ?? '');
 
-/** As many may be kept before it is asked which are in use. */
+/** Snapshots beyond this number are kept only if they are in use. */
 const HISTORY_LIMIT = 10;
 
 interface Memory {
@@ -31,7 +31,8 @@ export function overrideController(family: OverrideFamily): Controller<Observed,
     watches: [
       {
         source: overrides,
-        // Its neighbors may be in force because of it, or no longer: whenever its selectors change, or it comes or goes.
+        // If its selectors change, or it is added or deleted, other overrides of the namespace may come into force or
+        // not.
         toKeys(item: HubOverride, view: View, old?: HubOverride) {
           const isAsBefore = old !== undefined && deepEqual(item.selectors, old.selectors);
           return isAsBefore ? [keyOfOverride(item)] : neighborsOf(view, item).map(keyOfOverride);
@@ -42,7 +43,7 @@ export function overrideController(family: OverrideFamily): Controller<Observed,
         toKeys: ({ metadata, override }: HubOverrideSnapshot) => [keyOf(metadata.namespace, override)],
       },
       ...families.flatMap(({ bindings, runs }) => [
-        // Only read: a snapshot that nothing names any more goes with the next change of its override.
+        // Only read: a snapshot that is no longer in use is deleted with the next change of its override.
         { source: bindings, toKeys: () => [] },
         { source: runs, toKeys: () => [] },
       ]),
@@ -55,7 +56,7 @@ export function overrideController(family: OverrideFamily): Controller<Observed,
       const override = view.get(overrides, name, namespace);
       if (override === undefined) return undefined;
       const isDeleting = override.metadata.deletionTimestamp !== undefined;
-      // The cache may be stale: a snapshot that it does not know would stay behind, or its number be used twice.
+      // The cache may be stale: an unseen snapshot would be orphaned, or its index used twice.
       const part = { ...(namespace === undefined ? {} : { namespace }), labels: `${labels.parentOverride}=${name}` };
       if (isDeleting && view.isRefreshed?.(snapshots, part) === false)
         return { need: [], ask: [{ source: snapshots, part }] };

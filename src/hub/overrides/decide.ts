@@ -1,5 +1,5 @@
-// The snapshots of one override: a new one when its spec changes. Guarantees: there is always one that is the latest, numbers only grow, and none
-// goes that a binding or an unfinished run names, unless the override itself is deleted.
+// The snapshots of one override: a new one if its spec changes. Guarantees: one is always the latest, indexes only
+// grow, and a snapshot that a binding or an unfinished run references is kept unless the override itself is deleted.
 import { finalizers, labels, overrideSnapshotName } from '../../api/names.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { sha256 } from '../../base/hash.ts';
@@ -20,7 +20,7 @@ export interface Observed {
   readonly refusal?: string;
   /** The refusal was reported before. */
   readonly isReported: boolean;
-  /** Names of snapshots that bindings or unfinished runs use; asked only when some are too many. */
+  /** Whether bindings or unfinished runs reference a snapshot; called only if the history is too long. */
   isInUse(name: string): boolean;
 }
 
@@ -39,7 +39,7 @@ export function decide(observed: Observed): Decision {
   const all = [...held, finalizers.overrideCleanup];
   const hold = patch(seen(family.overrides, override), { metadata: { finalizers: all } }, 'will have snapshots');
   const made = create('hub', family.snapshots.resource, snapshotOf(observed, index), because);
-  // The new one first: there is never a moment without a latest.
+  // The new snapshot is created before the old one is demoted, so that there always is a latest.
   const demoted = snapshots.filter(isLatest).map((each) => labeled(family, each, 'false', 'a newer one is the latest'));
   return { steps: steps(isHeld ? [] : [hold], [made], demoted), holds: [], because };
 }
@@ -74,7 +74,7 @@ function settle(observed: Observed, newest: HubOverrideSnapshot): Decision {
   };
 }
 
-/** Bindings that name its snapshots keep their Works, and move on within their budget. */
+/** Bindings that reference its snapshots keep their Works, and move on within their budget. */
 function cleanUp({ family, override, snapshots }: Observed): Decision {
   const left = snapshots.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (left.length > 0) {
@@ -87,7 +87,7 @@ function cleanUp({ family, override, snapshots }: Observed): Decision {
   return { steps: [[patch(seen(family.overrides, override), change, because)]], holds: [], because };
 }
 
-/** What was in force before stays in force. */
+/** The snapshot that was in force stays in force. */
 function refused({ family, override, isReported }: Observed, message: string): Decision {
   if (isReported) return idle(message);
   const event = recordEvent(family.overrides, override, { type: 'Warning', reason: 'OverrideNotInForce', message });

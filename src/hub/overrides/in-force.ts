@@ -10,17 +10,17 @@ import { refusalOf } from './refusal.ts';
 export interface OverrideInForce {
   readonly override: HubOverride;
   readonly newest: HubOverrideSnapshot | undefined;
-  /** It gets no snapshot. */
+  /** It is not in force and gets no snapshot. */
   isRefused(): boolean;
 }
 
 export interface InForce {
   readonly snapshots: readonly HubOverrideSnapshot[];
-  /** One that has changed and has no snapshot yet. */
+  /** An override that has changed and has no snapshot yet. */
   readonly pending?: Hold;
 }
 
-/** By number, not by label: a newer one may exist before the older one loses the label. */
+/** By index, not by label: a newer snapshot may exist before the older one loses the label. */
 export const newestIn = (snapshots: readonly HubOverrideSnapshot[]): HubOverrideSnapshot | undefined =>
   snapshots
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
@@ -29,7 +29,7 @@ export const newestIn = (snapshots: readonly HubOverrideSnapshot[]): HubOverride
       undefined,
     );
 
-/** Overrides that may be about the placement, with their newest snapshots. `all`: those of one kind. */
+/** Overrides that may apply to the placement, with their newest snapshots. `all`: the overrides of one kind. */
 export function candidatesAmong(
   all: readonly HubOverride[],
   snapshotsOf: (override: HubOverride) => readonly HubOverrideSnapshot[],

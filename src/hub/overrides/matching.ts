@@ -1,4 +1,4 @@
-// Which objects, placements and clusters an override is about. Pure.
+// Which objects, placements and clusters an override applies to. Pure.
 import { innerIdentifiers } from '../../api/enveloped.ts';
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject, Labels, ObjectMeta } from '../../api/object.ts';
@@ -8,14 +8,14 @@ import { identifierOf, type ResourceIdentifier } from '../../api/selected-resour
 import { UserError } from '../../base/errors.ts';
 import { compileLabelSelector } from '../../base/selector.ts';
 
-/** An override, or the spec of one as a snapshot has it. */
+/** An override, or the spec of one from a snapshot. */
 export interface Override {
   readonly metadata: ObjectMeta;
-  /** The one placement it is for. */
+  /** The only placement that it applies to. */
   readonly placement?: { readonly name: string; readonly scope?: string };
   readonly selectors: readonly OverrideSelector[];
   readonly rules: readonly OverrideRule[];
-  /** As it is written: a snapshot carries the same. */
+  /** The original spec: a snapshot contains the same. */
   readonly spec: object;
 }
 
@@ -29,14 +29,14 @@ export interface HubOverrideSnapshot extends Override {
   readonly index: number;
 }
 
-/** A ClusterResourceOverride that names a placement never means a ResourcePlacement. */
+/** A ClusterResourceOverride with a placement reference never applies to a ResourcePlacement. */
 export function matchesPlacement({ metadata, placement }: Override, placed: ObjectMeta): boolean {
   if (placement === undefined) return true;
   if (placement.name !== placed.name) return false;
   return placement.scope === 'Namespaced' ? placed.namespace === metadata.namespace : placed.namespace === undefined;
 }
 
-/** By name and version; a Namespace means all it contains, too. */
+/** By name and version; a selected Namespace includes all objects in it. */
 export function matches({ metadata, selectors }: Override, object: ResourceIdentifier): boolean {
   const { group = '', version, kind, namespace, name } = object;
   const isSame = (each: OverrideSelector) =>
@@ -49,7 +49,7 @@ export function matches({ metadata, selectors }: Override, object: ResourceIdent
 const isNamespace = ({ group, version, kind }: OverrideSelector): boolean =>
   group === '' && version === 'v1' && kind === 'Namespace';
 
-/** What a revision holds, to look overrides up in: it may hold thousands of objects, and a hub has many overrides. */
+/** The objects of a revision, indexed for lookups: it may have thousands of objects, and a hub has many overrides. */
 export interface Offered {
   readonly objects: ReadonlySet<string>;
   readonly namespaces: ReadonlySet<string>;
@@ -58,7 +58,7 @@ export interface Offered {
 const textOf = (group: string, version: string, kind: string, namespace: string, name: string): string =>
   `${group}/${version}/${kind}/${namespace}/${name}`;
 
-/** Those in envelopes included. */
+/** Including objects in envelopes. */
 export const offeredBy = (objects: readonly KubeObject[]): Offered =>
   offeredIn(objects.flatMap((each) => [identifierOf(each), ...innerIdentifiers(each)]));
 
@@ -73,7 +73,7 @@ export function offeredIn(objects: readonly ResourceIdentifier[]): Offered {
   };
 }
 
-/** Whether it matches one of the objects. */
+/** Whether it selects any of the objects. */
 export const isAbout = ({ metadata, selectors }: Override, { objects, namespaces }: Offered): boolean =>
   selectors.some((each) => {
     const { group, version, kind, name = '' } = each;
@@ -81,14 +81,14 @@ export const isAbout = ({ metadata, selectors }: Override, { objects, namespaces
     return metadata.namespace === undefined && isNamespace(each) && namespaces.has(name);
   });
 
-/** Without a selector no cluster, with one that has no terms all of them. */
+/** Without a selector no cluster matches, with an empty list of terms all of them do. */
 export function matchesCluster({ clusterSelector }: OverrideRule, labels: Labels): boolean {
   if (clusterSelector === undefined) return false;
   const { clusterSelectorTerms: terms = [] } = clusterSelector;
   return terms.length === 0 || terms.some(({ labelSelector }) => selects(labelSelector, labels));
 }
 
-/** An invalid selector, which admission refuses, selects nothing. */
+/** An invalid selector, which admission rejects, selects nothing. */
 function selects(selector: Parameters<typeof compileLabelSelector>[0], labels: Labels): boolean {
   try {
     return compileLabelSelector(selector).matches(labels);

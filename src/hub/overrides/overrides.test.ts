@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is what users write
-// Spec 05 §1, row by row: which objects, placements and clusters an override is about, and what it makes of an object.
+// Spec 05 §1, row by row: which objects, placements and clusters an override applies to, and how it changes an object.
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import type { OverrideRule } from '../../api/override.ts';

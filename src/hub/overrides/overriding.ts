@@ -9,17 +9,18 @@ import { valueFor, variablesIn } from './variables.ts';
 export interface Overrides {
   readonly clusterResourceOverrideSnapshots?: readonly string[];
   readonly resourceOverrideSnapshots?: readonly NamespacedName[];
-  /** Values of the variables in them, as they were when the order was made: a member whose labels change gets a new order. */
+  /** The values of their variables when the order was created: a member whose labels change gets a new order. */
   readonly overrideValues?: Readonly<Record<string, string>>;
 }
 
 /**
- * Which rules of a snapshot apply is recorded with the values, unless all do: like a variable it follows from the labels of the member.
+ * If not all rules of a snapshot apply, the matching ones are recorded with the values: like variables, they depend on
+ * the labels of the member.
  */
 const rulesKey = ({ namespace, name }: { readonly namespace?: string | undefined; readonly name: string }): string =>
   namespace === undefined ? `rules/${name}` : `rules/${namespace}/${name}`;
 
-/** `applicable`: the snapshots in force that match what the placement selects. */
+/** `applicable`: the snapshots in force that match objects of the placement. */
 export function overridesOn(
   applicable: readonly HubOverrideSnapshot[],
   cluster: string,
@@ -56,7 +57,7 @@ export function overridesOn(
   };
 }
 
-/** The rules of a snapshot that apply, with their numbers, as recorded. */
+/** The rules of a snapshot that apply, with their indexes, as recorded. */
 export function rulesIn(
   { metadata, rules }: HubOverrideSnapshot,
   values: NonNullable<Overrides['overrideValues']>,

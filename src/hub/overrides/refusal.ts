@@ -1,14 +1,18 @@
-// Overrides that are not in force: admission refuses them, and a hub without admission must not act on them either. Pure.
+// Overrides that are not in force: admission rejects them, and a hub without admission must not apply them either.
+// Pure.
 import { MAX_OVERRIDE_NAME, MAX_OVERRIDES, selectorText } from '../../api/override-admission.ts';
 import { byText } from '../../base/compare.ts';
 import type { HubOverride } from './matching.ts';
 
-/** The older one goes first; of two of the same second, the first by name. */
+/** The older one wins; of two created in the same second, the first by name. */
 const byAge = (a: HubOverride, b: HubOverride): number =>
   byText(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') ||
   byText(a.metadata.name ?? '', b.metadata.name ?? '');
 
-/** `all`: those of its kind, in its namespace. Why it is not in force, for people; undefined = it is. */
+/**
+ * `all`: the overrides of its kind in its namespace. Returns why it is not in force, as a message; undefined = it is in
+ * force.
+ */
 export function refusalOf(override: HubOverride, all: readonly HubOverride[]): string | undefined {
   if ((override.metadata.name ?? '').length > MAX_OVERRIDE_NAME)
     return `its name has more than ${MAX_OVERRIDE_NAME} characters, and its snapshots carry it as a label; create one with a shorter name`;

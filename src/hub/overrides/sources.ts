@@ -1,4 +1,4 @@
-// Overrides and their snapshots as the hub keeps them in memory. Both are small and few: at most 100 in the fleet, or in a namespace.
+// The cached overrides and their snapshots. Both are small and few: at most 100 in the fleet, or in a namespace.
 import type { Resource } from '../../api/kind.ts';
 import { labels } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -33,7 +33,7 @@ const overrideSource = (resource: Resource): Source<HubOverride> => ({
   }),
 });
 
-/** Index: `override`, the key of the override that it was taken of. */
+/** Index: `override`, the key of its override. */
 const snapshotSource = (resource: Resource): Source<HubOverrideSnapshot> => ({
   on: 'hub',
   resource,
@@ -55,7 +55,7 @@ export const namespacedOverrides = overrideSource(override.namespaced);
 export const clusterOverrideSnapshots = snapshotSource(overrideSnapshot.cluster);
 export const namespacedOverrideSnapshots = snapshotSource(overrideSnapshot.namespaced);
 
-/** The kinds of each scope that belong together. */
+/** The override kinds of one scope. */
 export interface OverrideFamily {
   readonly overrides: Source<HubOverride>;
   readonly snapshots: Source<HubOverrideSnapshot>;

@@ -1,16 +1,17 @@
-// Variables in the values of overrides: `${MEMBER-CLUSTER-NAME}` and `${MEMBER-CLUSTER-LABEL-KEY-<key>}`. They are resolved when the order of a
-// cluster is made and recorded with it, so that a changed label is a change like any other. See docs/adr/0013-values-of-overrides.md.
+// Variables in the values of overrides: `${MEMBER-CLUSTER-NAME}` and `${MEMBER-CLUSTER-LABEL-KEY-<key>}`. They are
+// resolved when the order of a cluster is created and recorded with it, so that a changed label is rolled out like any
+// other change. See docs/adr/0013-values-of-overrides.md.
 import { overrideVariables } from '../../api/names.ts';
 import type { Labels } from '../../api/object.ts';
 import type { Json } from '../../base/json.ts';
 
 const { clusterName, clusterLabelPrefix } = overrideVariables;
 
-/** A variable without `${` and `}`: its name in the recorded values. */
+/** The variable without `${` and `}`, as it is named in the recorded values. */
 const CLUSTER_NAME = clusterName.slice(2, -1);
 const LABEL_PREFIX = clusterLabelPrefix.slice(2);
 
-/** Names of the variables in a value; a variable that does not end has none. */
+/** Names of the variables in a value; an unterminated variable does not count. */
 export function variablesIn(value: Json | undefined): readonly string[] {
   if (value === undefined) return [];
   const text = JSON.stringify(value);
@@ -32,7 +33,7 @@ export function valueFor(variable: string, cluster: string, labels: Labels): str
 
 export type FilledIn = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly why: string };
 
-/** The value with its variables replaced, in keys and texts alike. */
+/** The value with its variables replaced, in both keys and strings. */
 export function filledIn(value: Json, values: Readonly<Record<string, string>>): FilledIn {
   let text = JSON.stringify(value);
   if (!text.includes(clusterName) && !text.includes(clusterLabelPrefix)) return { ok: true, value };

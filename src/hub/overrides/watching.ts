@@ -1,4 +1,4 @@
-// What wakes the placements that an override may be about.
+// Requeues the placements to which an override may apply.
 import { deepEqual } from '../../base/json.ts';
 import { keyOf } from '../../runtime/cache.ts';
 import type { View, WatchRule } from '../../runtime/controller.ts';
@@ -11,7 +11,7 @@ const isSame = (a: Override, b: Override): boolean =>
   a.metadata.deletionTimestamp === b.metadata.deletionTimestamp &&
   deepEqual(a.spec, b.spec);
 
-/** `toKeys`: from placements to keys. */
+/** `toKeys`: maps placements to keys of the controller. */
 export const overrideRules = (
   { placement, placements }: PlacementFamily,
   toKeys = (keys: readonly string[], _view: View): readonly string[] => keys,

@@ -1,4 +1,5 @@
-// What the ClusterProfiles follow: MemberClusters, but not their heartbeats, and of InternalMemberClusters the certificates alone.
+// ClusterProfiles: what the controller watches. MemberClusters without their heartbeats, and only the certificates of
+// InternalMemberClusters.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { memberNamespace, properties } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
@@ -10,7 +11,7 @@ import { clusterProfiles } from './sources.ts';
 
 const nameOf = ({ metadata }: { readonly metadata: { readonly name?: string } }): string => metadata.name ?? '';
 
-/** All that a profile depends on. */
+/** The fields that a profile depends on. */
 const partOf = (member: MemberCluster): unknown => {
   const { uid, generation, deletionTimestamp, finalizers } = member.metadata;
   const { conditions, properties: facts } = member.status ?? {};

@@ -52,7 +52,7 @@ const words = ({ steps }: Decision): readonly string[] =>
     const part = action.do === 'patch' && action.subresource === 'status' ? '/status' : '';
     return `${action.do} ${action.of.resource.kind}${part}`;
   });
-/** What the profile says when the decision is carried out. */
+/** The status of the profile after the decision. */
 const reported = (seen: Observed): HubProfile['status'] => {
   const [[action] = []] = decide(seen).steps;
   if (action?.do !== 'patch' || action.subresource !== 'status') return seen.profile?.status;

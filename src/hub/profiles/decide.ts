@@ -1,8 +1,8 @@
 // The ClusterProfile of a member: how other tools find it, reach it, and see whether it is healthy.
 //
-// Guarantees: it exists from the time the member has joined until it is being deleted, edits are reverted, and a profile of another cluster
-// manager is never changed. Its status has no times but those of transitions, so a heartbeat writes nothing. The finalizer on the MemberCluster
-// is written by membership, which alone writes MemberClusters.
+// Guarantees: it exists from when the member has joined until the member is deleted, edits are reverted, and a profile
+// of another cluster manager is never changed. Its status has no times except those of transitions, so a heartbeat
+// writes nothing. Membership writes the finalizer on the MemberCluster, because only membership writes MemberClusters.
 import { type ClusterProfileReason, type ClusterProfileStatus, clusterProfile } from '../../api/cluster-profile.ts';
 import type { InternalMemberCluster } from '../../api/internal-member-cluster.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
@@ -20,7 +20,7 @@ import { clusterProfiles, type HubProfile } from './sources.ts';
 
 export interface Observed {
   readonly cluster: MemberCluster;
-  /** Only here are the certificates: the MemberCluster can be read by many. */
+  /** Only this object has the certificates, because many users may read the MemberCluster. */
   readonly internal?: InternalMemberCluster;
   readonly profile?: HubProfile;
   readonly now: number;
@@ -33,7 +33,7 @@ export function decide(observed: Observed): Decision {
 
 const isForeign = ({ spec }: HubProfile): boolean => spec.clusterManager.name !== CLUSTER_MANAGER;
 
-/** Goes with this member: not that of another manager, and not that of a newer member of the same name. */
+/** Belongs to this member: not to another manager, and not to a newer member of the same name. */
 export const isOf = (profile: HubProfile, cluster: MemberCluster): boolean =>
   !isForeign(profile) && !isNamesakes(profile, cluster);
 
@@ -51,7 +51,7 @@ function mirror(observed: Observed): Decision {
   const { cluster, profile } = observed;
   if (profile !== undefined && isForeign(profile)) return idle('a ClusterProfile of another manager has its name');
   if (profile?.metadata.deletionTimestamp !== undefined) return idle('its ClusterProfile is being deleted');
-  // Membership adds the finalizer when the member has joined, so that the profile is deleted before the member.
+  // Membership adds the finalizer once the member has joined, so that the profile is deleted before the member.
   if (!hasProfileFinalizer(cluster)) return idle('has not joined yet');
   const steps = profile === undefined ? [[creation(cluster)]] : corrections(cluster, profile);
   if (profile === undefined || steps.length > 0) {
@@ -82,7 +82,10 @@ const creation = (cluster: MemberCluster): Action =>
     `creates ClusterProfile ${cluster.metadata.name}`,
   );
 
-/** Differs from KubeFleet: the profile has an owner, so that none outlives a member whose finalizer was removed by hand. */
+/**
+ * Differs from KubeFleet: the profile has an owner reference, so that it does not outlive a member whose finalizer was
+ * removed by hand.
+ */
 function corrections(cluster: MemberCluster, profile: HubProfile): Steps {
   const { metadata, spec } = profile;
   const name = cluster.metadata.name ?? '';
@@ -100,7 +103,7 @@ function corrections(cluster: MemberCluster, profile: HubProfile): Steps {
     ...(isNamed ? {} : { spec: { displayName: name } }),
   };
   const correction = patch(seen(clusterProfiles, profile), merge, `restores ClusterProfile ${name}`);
-  // With a stale cache the profile may be that of a newer member of this name.
+  // With a stale cache, the profile may belong to a newer member of this name.
   const sure = assertUnchanged(seen(memberClusters, cluster), `makes sure that ${name} still exists`);
   return isOwned ? [[correction]] : [[sure], [correction]];
 }
@@ -136,8 +139,9 @@ function statusOf({ cluster, internal, now }: Observed, { metadata, status }: Hu
 type Health = Pick<Finding, 'status' | 'message'> & { readonly reason: ClusterProfileReason };
 
 /**
- * Differs from KubeFleet: a heartbeat is lost when the hub calls the member unreachable, after several periods by its own clock. There it is
- * one default period by the member's clock, and a member that falls silent is looked at hours later.
+ * Differs from KubeFleet: heartbeats are lost once the hub reports the member as unreachable, after several periods by
+ * its own clock. There it is one default period by the member's clock, and an unreachable member is only noticed hours
+ * later.
  */
 export function healthOf({ status }: MemberCluster): Health {
   const agent = status?.agentStatus?.find(({ type }) => type === 'MemberAgent');
@@ -168,7 +172,7 @@ export function healthOf({ status }: MemberCluster): Health {
 
 type Access = NonNullable<NonNullable<ClusterProfileStatus['accessProviders']>[number]['cluster']>;
 
-/** Differs from KubeFleet: filled without a property provider too. Certificates without an address are of no use. */
+/** Differs from KubeFleet: also set without a property provider. Certificates are useless without an address. */
 function accessOf(facts: NonNullable<MemberStatus['properties']>, reported?: MemberStatus): Access | undefined {
   const server = facts[properties.clusterEntrypoint]?.value;
   if (server === undefined) return undefined;
@@ -178,7 +182,7 @@ function accessOf(facts: NonNullable<MemberStatus['properties']>, reported?: Mem
 
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** In base64, as in a kubeconfig: providers may report certificates as text, our agents report them in base64. */
+/** In base64, as in a kubeconfig: providers may report certificates as PEM text, our agents report base64. */
 export function certificatesIn(reported: MemberStatus | undefined): string | undefined {
   const value = reported?.properties?.[properties.certificateAuthority]?.value;
   if (value === undefined || value === '') return undefined;

@@ -1,4 +1,4 @@
-// ClusterProfiles as the hub keeps them: only those of its own namespace.
+// The cached ClusterProfiles: only those of the system namespace.
 import { type ClusterProfile, clusterProfile } from '../../api/cluster-profile.ts';
 import { SYSTEM_NAMESPACE } from '../../api/names.ts';
 import type { Source } from '../../runtime/controller.ts';

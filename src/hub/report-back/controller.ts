@@ -1,8 +1,9 @@
-// Copies statuses that members report back onto the objects on the hub (reportBackStrategy Mirror, destination OriginalResource): woken by Works
-// whose reported statuses change. Begin with copies.ts for what may be written.
+// Copies statuses that members report back to the objects on the hub (reportBackStrategy Mirror, destination
+// OriginalResource): requeued by Works whose reported statuses change. copies.ts decides what may be written.
 //
-// Guarantee: only the status subresource of an object that the placement selects, only where the placement picks one cluster, and only from the
-// Work of the cluster that it is bound to. What cannot be written is reported as an Event of the placement and tried again.
+// Guarantee: only the status subresource of selected objects is written, only if the placement picks one cluster, and
+// only from the Work of the cluster that it is bound to. A failed write is reported as an Event of the placement and
+// retried.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import { labels, memberNamespace } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
@@ -27,7 +28,7 @@ const RETRY_MS = 60_000;
 const MANAGER = 'flotilla-hub';
 
 interface Memory {
-  /** By object: the hash of the status that was written last, so that an unchanged status costs no request. */
+  /** By object: the hash of the last written status, so that an unchanged status costs no request. */
   written: ReadonlyMap<string, string>;
 }
 
@@ -114,7 +115,7 @@ export function statusCopier(family: PlacementFamily, catalogue: LiveCatalogue):
     return isBound && isItsOwn ? { item, placement, name, master: resourceSnapshotName } : undefined;
   }
 
-  /** What could not be written. */
+  /** Returns the copies that could not be written. */
   async function copyAll(
     client: WorkerClient,
     memory: Memory,
@@ -177,7 +178,7 @@ async function copyOne(client: WorkerClient, catalogue: LiveCatalogue, copy: Sta
   try {
     const { object } = await client.call('hub', { verb: 'get', at });
     if (object === undefined || deepEqual(object.status, copy.status)) return;
-    // Not a merge patch: fields that the member no longer reports would stay.
+    // Not a merge patch, which would keep fields that the member no longer reports.
     const body = [
       { op: 'test', path: '/metadata/uid', value: object.metadata.uid ?? '' },
       { op: 'add', path: '/status', value: copy.status },
@@ -185,7 +186,7 @@ async function copyOne(client: WorkerClient, catalogue: LiveCatalogue, copy: Sta
     const patch = { type: 'json' as const, body };
     await client.call('hub', { verb: 'patch', at: { ...at, subresource: 'status' }, patch, manager: MANAGER });
   } catch (error) {
-    // It was deleted on the hub, or its kind has no status there.
+    // The object was deleted on the hub, or its kind has no status there.
     if (!(error instanceof ApiError && error.reason === 'NotFound')) throw error;
   }
 }

@@ -1,7 +1,7 @@
-// Which of the statuses that a member reported belong onto objects on the hub: pure.
+// Which reported statuses are copied to objects on the hub. Pure.
 //
-// Guarantee: only objects of the revision that the placement's binding names. A member writes the status of its Works and could change their
-// manifests, so what it names there proves nothing.
+// Guarantee: only objects of the revision that the binding references. A member writes the status of its Works and
+// could change their manifests, so the identifiers in there prove nothing.
 import type { KubeObject } from '../../api/object.ts';
 import type { WorkStatus } from '../../api/work.ts';
 import { isObject, type Json } from '../../base/json.ts';
@@ -14,7 +14,7 @@ export interface StatusCopy {
   readonly status: Json;
 }
 
-/** Their status says what the hub's own API server does with them, for instance which versions it has stored. */
+/** Their status belongs to the hub's own API server, for instance the stored versions. */
 const KEPT_BY_THE_HUB: ReadonlySet<string> = new Set(['Namespace', 'CustomResourceDefinition', 'APIService']);
 
 export function statusCopies(

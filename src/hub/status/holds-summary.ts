@@ -1,4 +1,5 @@
-// Holds as a status carries them: those with the same cause are one entry, at most fifty, and every code has one.
+// Summarizes holds for a status: holds with the same cause become one entry; at most fifty entries, with at least one
+// per code.
 import type { Hold } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import type { ObjectRef } from '../../api/object.ts';
@@ -19,7 +20,10 @@ export function summariseHolds(holds: readonly Hold[]): readonly HoldEntry[] {
   return mostOf([...groups.values()]).map(entryOf);
 }
 
-/** The gate that holds hundreds is listed, too, when fifty clusters before it are not available, each for itself. */
+/**
+ * Keeps one entry per code: a gate that holds hundreds of clusters is listed even if fifty unavailable clusters come
+ * before it.
+ */
 function mostOf(groups: readonly Hold[][]): readonly Hold[][] {
   if (groups.length <= MAX_ENTRIES) return groups;
   const first = new Map<string, Hold[]>();
@@ -52,7 +56,7 @@ function entryOf(alike: readonly Hold[]): HoldEntry {
   };
 }
 
-/** Who waits, as far as clusters do. */
+/** The waiting clusters. */
 const clustersOf = (alike: readonly Hold[]): readonly string[] =>
   [...new Set(alike.filter(({ subject }) => subject.kind === 'MemberCluster').map(({ subject }) => subject.name))].sort(
     by((name) => name),
@@ -66,7 +70,7 @@ const plain = ({ group, kind, namespace, name, uid }: ObjectRef): NonNullable<Ho
   ...(uid === undefined ? {} : { uid }),
 });
 
-/** The hold behind an entry, for those who put it into words. */
+/** Converts an entry back to a hold, for its message. */
 export const holdOf = (entry: HoldEntry, subject: ObjectRef): Hold => ({
   code: entry.code as Hold['code'],
   subject,

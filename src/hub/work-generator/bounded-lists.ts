@@ -1,10 +1,13 @@
-// The lists of a binding's status within a size: the binding has to fit into an object, whatever its member reports.
-// A list is in order, so that it is always cut at the same place.
+// Bounds the lists of a binding's status, so that the object fits, whatever its member reports. A list is sorted, so it
+// is always truncated at the same place.
 import type { BindingStatus } from '../../api/binding.ts';
 import { type FieldDifference, omittedDetails } from '../../api/selected-resource.ts';
 
 const MAX_ITEMS = 100;
-/** Entries are complete up to here, then short, and absent beyond the second limit. Three lists of that size fit into 1.5 MiB. */
+/**
+ * Entries are complete up to the first limit, then shortened, and left out beyond the second. Three lists of that size
+ * fit into 1.5 MiB.
+ */
 const MAX_COMPLETE_BYTES = 256 * 1024;
 const MAX_LIST_BYTES = 384 * 1024;
 const SHORT_MESSAGE = 256;
@@ -19,7 +22,7 @@ export const boundedFailures = (list: readonly Failed[]): Failed[] =>
     return { ...each, condition: { ...condition, message: `${condition.message.slice(0, SHORT_MESSAGE)}…` } };
   });
 
-/** A short entry has the first path and how many more there are. */
+/** A shortened entry has the first path and the number of the others. */
 export const boundedDetails = <T extends Detailed>(list: readonly T[], key: keyof Detailed): T[] =>
   bounded(list, (each) => {
     const details = each[key];

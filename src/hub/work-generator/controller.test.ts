@@ -1,5 +1,5 @@
-// A placement that is created again under its name reuses the names of its snapshots. A stale cache must not make the hub deliver the
-// content of the former one.
+// A placement that is created again under its name reuses the names of its snapshots. A stale cache must not make the
+// hub deliver the content of the former one.
 import { expect, test } from 'vitest';
 import { annotations, labels } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -43,7 +43,7 @@ const bindingFor = (uid: string | undefined): Projected => ({
   ...{ conditions: [], spec: { state: 'Bound', targetCluster: 'c1', resourceSnapshotName: NAME } },
 });
 
-/** One reconcile: what the binding names, what the cache has of it, what the server has. */
+/** One reconcile, from the snapshot that the binding names, the cached one and the one on the server. */
 function groupFor(binding: Projected, cached: KubeObject, live: KubeObject | null): Observed['group'] {
   const fetched = new Set<string>();
   const textOf = ({ name, live }: FullRef) => `${name} ${live === true}`;

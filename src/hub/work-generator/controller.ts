@@ -1,4 +1,4 @@
-// What the work generator watches and how it sees. Its keys are bindings.
+// The work generator: what it watches and observes. Its keys are bindings.
 
 import type { ReportBackStrategy } from '../../api/apply-strategy.ts';
 import {
@@ -40,7 +40,7 @@ import { decide, isCleanedUpWith, keepsTakenOver, type Observed } from './decide
 import { decideOrphans, isDue, type Orphaned } from './orphans.ts';
 
 interface Memory {
-  /** Since when there are Works of a binding that does not exist. After a restart they may stay for as long once more. */
+  /** Since when there are Works without a binding. A restart restarts the count. */
   orphanedSince: number | undefined;
 }
 
@@ -49,13 +49,15 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
   const isOurs = ({ metadata }: HubWork) =>
     (metadata.labels?.[labels.parentPlacementNamespace] !== undefined) === family.binding.namespaced;
   const isLabelled = ({ metadata }: HubWork) => metadata.labels?.[labels.parentBinding] !== undefined;
-  /** Of one that has lost its labels: it is still the Work of the binding that would give it its name. */
+  /** For a Work that has lost its labels: it still belongs to the binding that derives its name. */
   const bindingsByName = ({ metadata }: HubWork, view: View) =>
     view
       .by(family.bindings, 'cluster', clusterOfNamespace(metadata.namespace ?? '') ?? '')
       .filter((binding) => baseFor(binding) === workBaseIn(metadata.name ?? ''))
       .map(keyOfBinding);
-  /** A Work of an earlier binding could have become this one's. When this one goes, too, it is an orphan. */
+  /**
+   * A Work of an earlier binding might have been reused by this one. If this one is deleted too, the Work is an orphan.
+   */
   const orphansBehind = (binding: HubBinding, view: View) =>
     view
       .by(works, 'base', keyOf(memberNamespace(binding.spec.targetCluster), baseFor(binding)))
@@ -70,7 +72,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         toKeys: (item, view, other) => {
           if (other !== undefined && waitsForRelease(item, other)) return [];
           const survivor = item.metadata.annotations?.[annotations.twinOf];
-          // The survivor marks the objects on the cluster as its own when no other binding does any more.
+          // The survivor takes over the objects on the cluster once no other binding claims them.
           const further = survivor === undefined ? [] : [keyOf(item.metadata.namespace, survivor)];
           return [keyOfBinding(item), ...further, ...(isDeleting(item) ? orphansBehind(item, view) : [])];
         },
@@ -82,7 +84,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
           if (!isLabelled(item)) return bindingsByName(item, view);
           if (!isOurs(item)) return isNamedAsLabelled(item) ? [] : bindingsByName(item, view);
           const own = bindingOf(item);
-          // Of one that is deleted: the next user of that name takes it over.
+          // If the binding was deleted, the next binding that derives this name takes the Work over.
           return own.some((key) => isKnown(view, key)) ? own : [...own, ...bindingsByName(item, view)];
         },
       },
@@ -96,7 +98,8 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
                 .by(family.bindings, 'placement', keyOf(item.metadata.namespace, item.metadata.name ?? ''))
                 .map(keyOfBinding),
       },
-      // Which snapshot a binding names is on the binding; that one of them appears late or goes early is what is looked for here.
+      // The binding itself says which snapshot it references; this watch catches snapshots that arrive late or are
+      // deleted early.
       {
         source: family.resourceSnapshots,
         toKeys: (item, view, other) =>
@@ -139,7 +142,8 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         if (unsure !== undefined) return unsure;
       }
       const { state, targetCluster } = binding.spec;
-      // A Work that goes takes what runs on its member along: not on the word of a cache that may not know that the member leaves.
+      // Deleting a Work deletes its workloads on the member, so read the member live first: a stale cache may not know
+      // that it is leaving.
       const removes =
         isDeleting(binding) && survivor === undefined && found.some((each) => isCleanedUpWith(binding, each));
       const member = removes ? unsureMember(view, targetCluster) : [];
@@ -173,7 +177,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     return view.get(family.bindings, name, namespace) !== undefined;
   }
 
-  /** That the binding is gone is not believed to a watch that may be behind. */
+  /** The cache may be stale: confirm with a live read that the binding was deleted. */
   function orphansOf(view: View, key: string, memory: Memory): Orphaned | Need | undefined {
     const orphans = view
       .by(works, 'binding', key)
@@ -187,7 +191,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     const whole = view.getFull(ref);
     if (whole === undefined) return { need: [ref] };
     if (whole !== null) return undefined;
-    // If the clock was set back, the count starts again.
+    // If the clock was set back, the count restarts.
     const since = Math.min(memory.orphanedSince ?? view.now, view.now);
     memory.orphanedSince = since;
     const isRemoving = isDue({ since, now: view.now });
@@ -197,14 +201,16 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     return { orphans, since, now: view.now };
   }
 
-  /** While it exists: if it is deleted, too, the objects on the cluster are deleted with the last of them. */
+  /**
+   * Only while the survivor exists: if it is deleted too, the objects on the cluster are deleted with the last of them.
+   */
   function survivorOf(view: View, { metadata }: HubBinding): HubBinding | undefined {
     const name = metadata.annotations?.[annotations.twinOf];
     const survivor = name === undefined ? undefined : view.get(family.bindings, name, metadata.namespace);
     return survivor === undefined || isDeleting(survivor) ? undefined : survivor;
   }
 
-  /** What the placement says; of one that is gone, what it said to the binding or to its Works last (undefined). */
+  /** The setting of the placement; if it was deleted, undefined: the binding or its Works recorded it. */
   function keeping(view: View, binding: HubBinding): boolean | undefined {
     const { name, namespace } = partsOf(placementKeyOf(binding));
     const placement = view.get(family.placements, name, namespace);
@@ -218,7 +224,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     return placement === undefined ? 'as it is' : reportBackOf(placement);
   }
 
-  /** A set: by label, and those that have one of the binding's names, which may have lost their labels. */
+  /** Deduplicated: by label, and by the names of the binding's Works, because a Work may have lost its labels. */
   function worksOf(view: View, binding: HubBinding, key: string): readonly HubWork[] {
     const labelled = view.by(works, 'binding', key).filter(isOurs);
     const named = view
@@ -229,8 +235,8 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
   }
 
   /**
-   * The cache may be stale: the server is asked that no Work of the binding is left in the member's namespace, or one that the cache does not know
-   * would stay. The first one also by its name, since it may have lost its labels.
+   * The cache may be stale: confirm with a live read that no Work of the binding is left in the member's namespace, or
+   * an unseen one would leak. The first one is also read by name, because it may have lost its labels.
    */
   function unsureOf(view: View, binding: HubBinding): Need | undefined {
     const first = firstWork(binding);
@@ -241,7 +247,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
     return { need: [first], ...(isAsked ? {} : { ask: [{ source: works, part }] }) };
   }
 
-  /** Then what has lost its labels is the other one's, which puts them right. */
+  /** Then Works without labels belong to the survivor, which restores the labels. */
   function hasSurvivor(view: View, binding: HubBinding): boolean {
     return view
       .by(family.bindings, 'cluster', binding.spec.targetCluster)
@@ -261,7 +267,7 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
         kind: family.resourceSnapshot.kind,
         ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
         name: metadata.name ?? '',
-        // That another one is the newest now does not concern bindings that have this one: with a thousand clusters it would wake a thousand.
+        // Bindings ignore a change of the is-latest label: with a thousand clusters it would requeue a thousand keys.
         specOnly: true,
       }),
     );
@@ -282,8 +288,8 @@ export function workGenerator(family: PlacementFamily): Controller<Observed | Or
 }
 
 /**
- * The placement was deleted and created again under its name: a stale cache may still have the former snapshot of that name, whose content must
- * not be delivered as the new one.
+ * The placement was deleted and created again under its name: a stale cache may still have the former snapshot of that
+ * name, whose content must not be delivered as the new one.
  */
 const isOfFormer = ({ metadata }: HubBinding, snapshot: ResourceSnapshot): boolean => {
   const owner = snapshot.metadata.ownerReferences?.find((each) => each.controller === true)?.uid;
@@ -291,11 +297,11 @@ const isOfFormer = ({ metadata }: HubBinding, snapshot: ResourceSnapshot): boole
   return owner !== undefined && expected !== undefined && owner !== expected;
 };
 
-/** Of any snapshot of a group. */
+/** For any snapshot of a group. */
 const masterNameFor = (item: HubResourceSnapshot): string =>
   masterSnapshotName(item.metadata.labels?.[labels.parentPlacement] ?? '', resourceIndexOf(item) ?? -1);
 
-/** The cache may be stale: before one counts as missing, the server is asked for it. */
+/** The cache may be stale: an override snapshot counts as missing only after a live read. */
 function overridesOf(view: View, { spec }: HubBinding): Observed['overrides'] | Need {
   const { clusterResourceOverrideSnapshots: wide = [], resourceOverrideSnapshots: narrow = [] } = spec;
   const named: readonly { readonly namespace?: string; readonly name: string }[] = [
@@ -324,13 +330,13 @@ function overridesOf(view: View, { spec }: HubBinding): Observed['overrides'] | 
   return missing ?? found;
 }
 
-/** Created by the hub; an override that another client created is that client's to delete. */
+/** Created by the hub; a Work that another client created is left to that client. */
 const isLeftBehind = ({ metadata }: HubWork): boolean =>
   metadata.deletionTimestamp === undefined && metadata.annotations?.[annotations.orderedBy] !== undefined;
 
 /**
- * It was moved; the controller that moved it says when it may be ordered, and until then there is nothing to do. Either of the two may be the newer one. A
- * server that went back reads the other way round: then the Works, which change too, bring us here.
+ * The binding was moved but not released: there is nothing to do until the rollout releases it. The event may present
+ * the two states in either order; if the server went back in time, the events of the Works requeue the key.
  */
 function waitsForRelease(a: HubBinding, b: HubBinding): boolean {
   const newer = (a.metadata.generation ?? 0) > (b.metadata.generation ?? 0) ? a : b;
@@ -362,11 +368,11 @@ const firstWork = (binding: HubBinding): FullRef => ({
   live: true,
 });
 
-/** What the names of all its Works begin with. */
+/** The prefix of the names of all its Works. */
 const baseFor = ({ metadata }: HubBinding): string =>
   workBaseName(metadata.labels?.[labels.parentPlacement] ?? '', metadata.namespace);
 
-/** Else its labels were changed by hand, perhaps to those of the other scope. */
+/** False if its labels were changed by hand, perhaps to those of the other scope. */
 const isNamedAsLabelled = ({ metadata: { name = '', labels: told } }: HubWork): boolean =>
   workBaseIn(name) === workBaseName(told?.[labels.parentPlacement] ?? '', told?.[labels.parentPlacementNamespace]);
 

@@ -1,4 +1,4 @@
-// Since when a cluster is available, after a hub that died between the order and the word about it.
+// Since when a cluster is available, if the hub crashed between writing the Work and reporting it.
 import { expect, test } from 'vitest';
 import type { BindingState } from '../../api/binding.ts';
 import type { Condition } from '../../api/conditions.ts';

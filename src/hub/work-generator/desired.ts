@@ -1,4 +1,4 @@
-// The Works that a binding asks for, from the resource snapshots it names. Pure.
+// The desired Works of a binding, from the resource snapshots that it references. Pure.
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import { brokenRuleIn, type Enveloped, envelopeIn, envelopeText } from '../../api/enveloped.ts';
 import {
@@ -29,10 +29,10 @@ export interface DesiredWork {
   readonly strategy: ApplyStrategy | undefined;
 }
 
-/** Why the Works of a binding cannot be made: then none of them is written. */
+/** Why the Works of a binding cannot be rendered: none of them is written. */
 export type Failed = Extract<Rendered, { readonly ok: false }>;
 
-/** One per snapshot of the group, even of an empty one: its status is how the cluster answers. */
+/** One Work per snapshot of the group, even for an empty one, because its status is the report of the cluster. */
 export function desiredWorks(
   binding: HubBinding,
   group: readonly ResourceSnapshot[],
@@ -69,7 +69,7 @@ interface Parts {
 
 const known = new WeakMap<ResourceSnapshot, Parts>();
 
-/** Made once per snapshot: outcomes of overrides are remembered by these. */
+/** Cached per snapshot, because the results of overrides are cached by the identity of these parts. */
 function partsOf(snapshot: ResourceSnapshot): Parts {
   const before = known.get(snapshot);
   if (before !== undefined) return before;
@@ -102,7 +102,7 @@ const envelopeHash = ({ type, name, namespace = '' }: Enveloped): string =>
 
 export const isFailed = (desired: readonly DesiredWork[] | Failed): desired is Failed => 'ok' in desired;
 
-/** What a Work says of its origin: those that say the same are what the binding asks for. */
+/** The annotations about the origin of a Work: a Work with the same ones is what the binding asks for. */
 export const originOf = ({ spec }: HubBinding): Labels => ({
   [annotations.parentResourceSnapshotName]: spec.resourceSnapshotName,
   [annotations.parentResourceOverrideSnapshotHash]: hashOf(spec.resourceOverrideSnapshots ?? []),
@@ -137,7 +137,7 @@ function desiredWork(
   };
 }
 
-/** Others compare it: no list and an empty one are both `null`. */
+/** Other tools compare this hash: no list and an empty list are both `null`. */
 const NOTHING = sha256('null');
 
 const hashOf = (list: readonly unknown[]): string => (list.length === 0 ? NOTHING : sha256(canonicalJson(list)));

@@ -1,4 +1,5 @@
-// An envelope keeps its Work, whichever snapshot of its group it is in: its name comes from the first one, and is found by its labels afterwards. Pure.
+// An envelope keeps its Work, whichever snapshot of the group it is in: the name comes from the first snapshot, and the
+// Work is found by its labels afterwards. Pure.
 import { labels } from '../../api/names.ts';
 import type { Labels } from '../../api/object.ts';
 import { by, byText } from '../../base/compare.ts';
@@ -13,13 +14,14 @@ const envelopeOf = (marks: Labels | undefined): string | undefined =>
 
 export interface Named {
   readonly desired: readonly DesiredWork[];
-  /** A sentence for each envelope that has several Works. */
+  /** A message for each envelope that has several Works. */
   readonly duplicates: readonly string[];
 }
 
 /**
- * `own`: the live Works of the binding. Differs from KubeFleet: with several Works for one envelope it stops until someone deletes them; here the one
- * with the expected name, or else the first by name, is kept, and its objects are handed over before the others are deleted.
+ * `own`: the live Works of the binding. Differs from KubeFleet: with several Works for one envelope it stops until
+ * someone deletes them; here the one with the expected name, or else the first by name, is kept, and its objects are
+ * handed over before the others are deleted.
  */
 export function envelopesAsNamed(desired: readonly DesiredWork[], own: readonly HubWork[]): Named {
   const known = new Map<string, HubWork[]>();

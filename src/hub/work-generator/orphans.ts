@@ -1,7 +1,6 @@
-// Works that no binding answers for: the order to make one was given, lost, given up, and arrived when its binding had long gone. Differs from
-// KubeFleet, where such a Work, and what it brings to its cluster, stays for ever.
-// Guarantee: none is deleted that may still belong to a binding, such as one that a user deleted by force, and none of a
-// member that is leaving: what runs there keeps running.
+// Orphaned Works: a create request was lost, given up, and arrived after its binding was deleted. Differs from
+// KubeFleet, where such a Work and its workloads stay forever. Guarantee: no Work is deleted that may still belong to a
+// binding, such as one that a user force-deleted, and none of a leaving member, whose workloads keep running.
 import { remove, seen } from '../../runtime/actions.ts';
 import { type Decision, idle } from '../../runtime/controller.ts';
 import { ORPHAN_GRACE_MS } from '../bindings/orphan-grace.ts';

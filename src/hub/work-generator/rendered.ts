@@ -1,5 +1,5 @@
-// The objects of a revision as clusters get them. Clusters with equal overrides and values share one outcome; where each differs, only the hash of
-// each is kept, and the objects are made again when they are written.
+// The objects of a revision with the overrides of a cluster applied. Clusters with equal overrides and values share one
+// result; if every cluster differs, only the hashes are kept, and the objects are rendered again when they are written.
 import type { KubeObject } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { canonicalJson } from '../../base/json.ts';
@@ -12,7 +12,7 @@ export type Rendered =
   | Extract<Applied, { readonly ok: false }>;
 
 export interface Rendering {
-  /** Those that the binding names, cluster-scoped ones first. */
+  /** The override snapshots that the binding references, cluster-scoped ones first. */
   readonly snapshots: readonly HubOverrideSnapshot[];
   readonly values: Readonly<Record<string, string>>;
 }
@@ -32,7 +32,7 @@ export function render(snapshot: ResourceSnapshot, { snapshots, values }: Render
   if (snapshots.length === 0) return { ok: true, content: contentOf(manifests), manifests: () => manifests };
   const memory = memories.get(snapshot) ?? { kept: new Map(), recent: new Map() };
   memories.set(snapshot, memory);
-  // Snapshots never change, but one of the same name may be made after an override was deleted.
+  // By uid: after an override was deleted, another snapshot may have the same name.
   const key = canonicalJson([snapshots.map(({ metadata }) => metadata.uid ?? metadata.name), values]);
   const made = (): Kept => {
     const applied = applyOverrides(manifests, snapshots, { overrideValues: values });

@@ -1,5 +1,4 @@
-// What a cluster has reached, summed up over its Works. Pure.
-// A Work's condition counts only if it speaks of the Work's present generation.
+// Summarizes the state of a cluster over its Works. Pure. Only conditions of the present generation of a Work count.
 import type { BindingCondition, BindingReason, BindingStatus } from '../../api/binding.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { labels } from '../../api/names.ts';
@@ -27,12 +26,13 @@ export interface Summary {
 
 const UNTRACKED: readonly string[] = ['WorkNotTrackable', 'SomeManifestsAreNotAvailabilityTrackable'];
 
-/** `isReport`: the strategy is ReportDiff, so nothing is applied and nothing has to become available. */
+/** `isReport`: the strategy is ReportDiff, so nothing is applied or has to become available. */
 export function summarise(works: readonly HubWork[], isReport = false): Summary {
   if (isReport) return reported(works);
   const applied = works.map((work) => fresh(work, 'Applied'));
   if (applied.some((each) => each === undefined)) {
-    // Differs from KubeFleet: as long as the member has not answered it stays with ApplyInProgress, which no reader takes for a failure.
+    // Differs from KubeFleet: until the member answers, the reason is ApplyInProgress, which no reader takes for a
+    // failure.
     return { ...nothing, said: [no('Applied', 'ApplyInProgress', bindingSentence('ApplyInProgress'))] };
   }
   if (applied.some((each) => each?.status === 'False')) {
@@ -199,7 +199,7 @@ function objectOf(
 const orderOf = ({ group = '', version, kind, namespace = '', name, envelope }: ResourceIdentifier): string =>
   [group, version, kind, namespace, name, envelope?.type, envelope?.namespace, envelope?.name].join('/');
 
-/** The first object and why; how many more. */
+/** The first object with its cause, and the number of others. */
 function inWords(failed: readonly Failed[]): string {
   const [first] = failed;
   if (first === undefined) return 'the cluster reports no cause';

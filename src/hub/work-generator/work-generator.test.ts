@@ -124,7 +124,7 @@ async function bench(family: PlacementFamily) {
         'status',
       );
     },
-    /** Another one for the same cluster and snapshot; rolled out as well, when something was done first. */
+    /** Another binding for the same cluster and snapshot; `first` runs before it is rolled out. */
     async beside(name: string, first: () => Promise<void>) {
       const { spec } = await get(bindingAt);
       await cluster.create(family.binding.plural, inNamespace, {
@@ -139,12 +139,12 @@ async function bench(family: PlacementFamily) {
       await patch(at, { status: { conditions: [said] } }, 'status');
       return at;
     },
-    /** The member does not answer for so long. */
+    /** Time passes without an answer of the member. */
     async silence(ms = 500) {
       cluster.clock.advance(ms);
       await settle();
     },
-    /** As the member does it, about the Work's present generation. */
+    /** As the member does, for the present generation of the Work. */
     async report(said: Said, manifestConditions: readonly object[] = []) {
       const { generation } = (await get(workAt)).metadata;
       const conditions = Object.entries(said).map(([type, [status, reason]]) => ({
@@ -232,7 +232,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       await it.cluster.call({ verb: 'delete', at });
       await it.settle();
       expect(await finalizersOf()).toEqual([finalizers.workCleanup]);
-      // The agent lets go: the Work ends, and is made again.
+      // The agent removes its finalizer: the Work is deleted and created again.
       await it.patch(at, { metadata: { finalizers: null } });
       expect((await it.get(at)).metadata.uid).not.toBe(uid);
     });
@@ -283,7 +283,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       await it.snapshot(1, [configMap('x', { a: '2' })]);
       it.forget();
       await it.bind(1);
-      // The member's write-ahead: no binding write.
+      // The status that the member writes before it applies: no binding write.
       await it.patch(it.workAt, { status: { manifestConditions: [{ identifier, conditions: [] }] } }, 'status');
       await it.report(DONE);
       expect(it.writes().map((write) => write.replace(/ .*\//, ' '))).toHaveLength(2);
@@ -324,7 +324,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
         'Applied True AllWorkHaveBeenApplied',
         'Available True AllWorkAreAvailable',
       ]);
-      // Another generation is not released by that.
+      // It does not release another generation.
       await it.snapshot(1, [configMap('y')]);
       await it.patch(it.bindingAt, { spec: { resourceSnapshotName: 'web-1-snapshot' } });
       expect(await it.manifests()).toEqual([configMap('x')]);
@@ -630,7 +630,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       await it.snapshot(0, [configMap('x')]);
       await it.bind(0);
       await it.patch(it.workAt, { metadata: { finalizers: ['kubernetes-fleet.io/work-cleanup'] } });
-      // Nobody puts the labels right while the rollout has not reached it.
+      // While the rollout has not released the binding, no controller restores the labels.
       await it.patch(it.bindingAt, { spec: { state: 'Scheduled' } });
       await it.patch(it.workAt, { metadata: { labels: { [labels.parentBinding]: null } } });
       await it.cluster.call({ verb: 'delete', at: it.bindingAt });
@@ -650,7 +650,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
         it.patch(it.bindingAt, { metadata: { annotations: { [annotations.twinOf]: 'survivor' } } }),
       );
       it.forget();
-      // Whatever it wants now, it is not its order any more.
+      // Whatever this binding asks for now, the Work is not its own any more.
       await it.snapshot(1, [configMap('x', { a: '2' })]);
       await it.bind(1);
       expect(it.writes().filter((each) => each.includes('works'))).toEqual([]);
@@ -673,7 +673,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       const survivor = await it.beside('survivor', () =>
         it.patch(it.bindingAt, { metadata: { annotations: { [annotations.twinOf]: 'survivor' } } }),
       );
-      // The rollout has said nothing of this generation.
+      // The rollout has not released this generation.
       await it.patch(survivor, { spec: { clusterDecision: { reason: 'again' } } });
       await it.patch(it.workAt, { metadata: { labels: { [labels.parentBinding]: NAME } } });
       await it.cluster.call({ verb: 'delete', at: it.bindingAt });
@@ -726,7 +726,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
         await expect(it.get(it.workAt)).rejects.toThrow('not found');
         await expect(it.get(it.bindingAt)).rejects.toThrow('not found');
         const { name, labels: marks, annotations: notes } = metadata;
-        /** As an order that was lost on the way and arrives at last. */
+        /** A create request that was lost in transit and arrives late. */
         const arrives = async (written: object | undefined = notes) => {
           await it.cluster.create('works', MEMBER, { metadata: { name, labels: marks, annotations: written }, spec });
           await it.settle();
@@ -817,7 +817,7 @@ describe.each(families.map((family) => ({ family, kind: family.binding.kind })))
       await using it = await bench(family);
       await it.snapshot(0, [configMap('x')]);
       await it.bind(0);
-      // As the hub that is ahead has written it: by the next generation of this binding.
+      // As a hub with a newer cache wrote it, for the next generation of this binding.
       const newer = { workload: { manifests: [configMap('x', { a: '2' })] } };
       const { uid } = (await it.get(it.bindingAt)).metadata;
       const mark = {
