@@ -13,9 +13,9 @@ const PODS = prefixOf('', 'pods');
 const CLASSES = prefixOf('storage.k8s.io', 'volumeattributesclasses');
 
 export function volumeProtection(cluster: Cluster): Loop {
-  /** Claims that wait for Pods. */
+  /** Claims that Pods use. */
   const held = new Set<string>();
-  /** Classes that wait for claims and volumes. */
+  /** Classes that claims or volumes use. */
   const heldClasses = new Set<string>();
   return {
     name: 'volume protection',

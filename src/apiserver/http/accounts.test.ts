@@ -1,4 +1,4 @@
-// What one identity may cost: whoever goes beyond it is refused, and nobody else notices.
+// Limits per identity: a client above its limit is rejected, and no other client is affected.
 import type { ClientRequest } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
@@ -16,7 +16,7 @@ import { aCluster, aConfigMap, type TestClusterOptions } from './server.testing.
 import { type Listening, serve } from './server.ts';
 
 const user = (name: string, ...groups: readonly string[]) => ({ name, groups });
-/** A busy machine takes its time. */
+/** A busy machine may be slow. */
 const eventually = (check: () => unknown) => vi.waitFor(check, { timeout: 60_000, interval: 10 });
 const refusal = (attempt: () => unknown): number | undefined => {
   try {
@@ -86,7 +86,7 @@ describe('an account', () => {
     expect(all[1]?.isUnread()).toBe(false);
     all[1]?.addUnsent(2);
     expect(all[1]?.isUnread()).toBe(true);
-    // Whoever reads what comes is not cut off for others.
+    // A client that reads its data is not cut off because of others.
     const reader = accounts.enter(user('reader'));
     expect(reader.isUnread()).toBe(false);
   });
@@ -301,7 +301,7 @@ describe('while one identity attacks', () => {
         .end();
     });
   const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
-  /** Asks and never reads. */
+  /** A client that sends a request and never reads the response. */
   const deaf = (path: string, who: string) =>
     new Promise<TLSSocket>((resolve) => {
       const socket = tlsConnect({ host: '127.0.0.1', port: server?.port as number, ca: authority.certificate }, () => {
@@ -410,12 +410,12 @@ describe('while one identity attacks', () => {
     await eventually(() => expect(begun).toEqual(['mallory one']));
     const [gone, last] = [post('mallory', 'two', 200_000), post('mallory', 'three', 200_000)];
     await eventually(() => expect(listening.load.requests).toBe(3));
-    // Small ones, and those of others, do not wait.
+    // Small bodies, and bodies of other users, do not wait.
     const small = post('mallory', 'small', 100);
     expect(await post('alice', 'large', 1_000_000).code).toBe(422);
     await eventually(() => expect(begun.slice(1).toSorted()).toEqual(['alice large', 'mallory small']));
     expect(await small.code).toBe(422);
-    // Whoever goes away while it waits keeps nobody behind it waiting.
+    // A client that disconnects while it waits does not block the requests behind it.
     gone.giveUp();
     for (const release of releases) release();
     expect([await first.code, await last.code]).toEqual([422, 422]);
@@ -431,7 +431,7 @@ describe('while one identity attacks', () => {
     await deaf(`${CONFIG_MAPS}?watch=1`, 'alice');
     await eventually(() => expect(listening.load.watches).toBe(5));
     expect(told).toEqual([{ user: 'mallory', limit: 'watches', max: 4 }]);
-    // A watch that ends makes room, and so does one that never begins.
+    // A watch that ends frees its slot, and so does one that never starts.
     sockets[0]?.destroy();
     await eventually(() => expect(listening.load.watches).toBe(4));
     for (let at = 0; at < 9; at++) {
@@ -458,7 +458,7 @@ describe('while one identity attacks', () => {
       cluster.seed([aConfigMap(`big-${at}`, { big })]);
       await eventually(() => expect(seen).toContain(`uid-big-${at}`));
     }
-    // Each of them holds at most what one may buffer beyond its share.
+    // Each watch holds at most its maximum buffer beyond the limit.
     expect(listening.load.watches).toBeLessThanOrEqual(4);
     expect(told).toEqual([{ user: 'mallory', limit: 'unsent-bytes', max: 2_000_000 }]);
     cluster.seed([aConfigMap('last')]);
@@ -471,7 +471,7 @@ describe('while one identity attacks', () => {
     const path = `${CONFIG_MAPS}/big`;
     let refused = 0;
     for (let at = 0; at < 60 && refused === 0; at++) {
-      // Answers that lie one behind the other on the same connection fill what the system buffers for it.
+      // Pipelined responses on the same connection fill the buffers of the operating system.
       const socket = await deaf(path, 'mallory');
       for (let more = 0; more < 8; more++) {
         socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer t-mallory\r\n\r\n`);

@@ -19,19 +19,20 @@ export interface Limited {
   readonly max: number;
 }
 
-/** One request, on the account of its user. */
+/** One request, counted for its user. */
 export interface Account {
-  /** Throws 429 when there are too many. */
+  /** Throws 429 if there are too many. */
   openWatch(): void;
   closeWatch(): void;
   /**
-   * Resolves when no other large body of this user is being read or carried out; the result ends the turn. A body that is not read waits at its
-   * sender, so one user keeps at most one in memory, and between two of them everybody else is answered.
+   * Resolves when no other large body of this user is being read or processed; call the result to end the turn. A body
+   * that is not read waits at the client, so each user has at most one in memory, and other users' requests are
+   * answered between two of them.
    */
   takeTurn(): Promise<() => void>;
-  /** Bytes that wait for their reader: more, or with a negative number fewer. */
+  /** Bytes that the client has not read: a negative number subtracts. */
   addUnsent(bytes: number): void;
-  /** Nothing more is sent before some of it is read; logged once. */
+  /** The client must read before anything else is sent; logged once. */
   isUnread(): boolean;
   leave(): void;
 }
@@ -40,7 +41,7 @@ export interface Accounts {
   /** One more request of this user. Throws 429 when there are too many; else it is in flight until leave(). Health checks are never too many. */
   enter(user: User, isHealthCheck?: boolean): Account;
   readonly refused: ReadonlyMap<LimitName, number>;
-  /** Users with anything open: none is remembered longer. */
+  /** The number of users with anything open: others are not stored. */
   readonly size: number;
 }
 
@@ -50,7 +51,7 @@ export interface AccountOptions {
     'requests' | 'watches' | 'requestsPerUser' | 'watchesPerUser' | 'unsentBytesPerUser' | 'unsentBytes'
   >;
   readonly clock: Clock;
-  /** At most once a minute for each user and limit. */
+  /** Called at most once a minute for each user and limit. */
   readonly onLimit?: (what: Limited) => void;
 }
 
@@ -58,20 +59,20 @@ const OVERLOADED = 'the server has received too many requests and has asked us t
 const EXEMPT = 'system:masters';
 const LOG_EVERY_MS = 60_000;
 const MAX_REMEMBERED_LOGS = 1000;
-/** When all together have too much unread, only those with more than this are cut off. */
+/** When the total of unread bytes is too large, only identities with more than this are cut off. */
 const SMALL_BYTES = 1024 * 1024;
 
 export function createAccounts(options: AccountOptions): Accounts {
   return new Book(options);
 }
 
-/** What one user has open now. */
+/** The open requests, watches and bytes of one user. */
 interface Open {
   readonly isExempt: boolean;
   requests: number;
   watches: number;
   unsent: number;
-  /** A large body is being read or carried out. */
+  /** A large body is being read or processed. */
   isBusy: boolean;
   readonly waiting: (() => void)[];
 }
@@ -155,7 +156,7 @@ class Book implements Accounts {
     if (this.requests.isFullFor(has)) throw this.refusal(name, 'share-of-requests', this.requests.share(has));
   }
 
-  /** Nothing is remembered of those who have nothing open. */
+  /** Drops users with nothing open. */
   settle(name: string, { isExempt, requests, watches, unsent }: Open): void {
     if (requests === 0 && watches === 0 && unsent === 0) (isExempt ? this.#exempt : this.#open).delete(name);
   }

@@ -6,7 +6,7 @@ import { aCluster, aConfigMap, aServer, type TestServer } from './server.testing
 let server: TestServer;
 const failures: unknown[] = [];
 afterEach(async () => {
-  // Whatever was sent: nothing of ours broke, and the server still answers.
+  // Whatever was sent, there was no internal error, and the server still responds.
   expect((await server.call('GET', '/healthz')).text).toBe('ok');
   expect(failures.splice(0)).toEqual([]);
   expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();

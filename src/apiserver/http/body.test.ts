@@ -18,7 +18,7 @@ const goType =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
 describe('a body', () => {
-  // Words of a real server.
+  // Messages of a real server.
   test.each([
     ['{bad', `${unread}invalid character 'b' looking for beginning of object key string ({bad)`],
     ['', `${unread}unexpected end of JSON input (<empty>)`],

@@ -1,4 +1,4 @@
-// Request bodies: read with a bound, decoded from JSON, YAML or protobuf into plain data that can do no harm.
+// Request bodies: read up to a limit, and decoded from JSON, YAML or protobuf into plain, harmless data.
 import type { IncomingMessage } from 'node:http';
 import { badRequest } from '../../api/status.ts';
 import type { PatchType } from '../../api/transport.ts';
@@ -14,14 +14,14 @@ import { decodeProtobuf } from './protobuf.ts';
 export const tooLargeBody = (limit: number): ApiError =>
   new ApiError(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`);
 
-/** The whole body. Rejects with a 413, or with AbortError when the client goes away. */
+/** The whole body. Rejects with a 413, or with AbortError if the client disconnects. */
 export function readBody(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (Number(request.headers['content-length'] ?? 0) > limit) return reject(tooLargeBody(limit));
     const chunks: Buffer[] = [];
     let length = 0;
     let isWhole = false;
-    // No waiter is removed: what was settled once stays so, and the listeners are dropped with the request.
+    // Listeners are not removed: a settled promise ignores them, and they are released with the request.
     request.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length <= limit) chunks.push(chunk);
@@ -31,17 +31,17 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
       isWhole = true;
       resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length));
     });
-    // Also the end of a request that failed: without a listener of its own, an error is not emitted.
+    // Also ends a request that failed: without a listener of its own, an error is not emitted.
     request.on('close', () => {
       if (!isWhole) reject(new AbortError('the client went away before its request was complete'));
     });
   });
 }
 
-/** Told which fields a JSON body names twice. */
+/** Receives the fields that a JSON body contains twice. */
 export type OnRepeated = (paths: readonly string[]) => void;
 
-/** The object of a create or update. */
+/** Decodes the object of a create or update. */
 export function decodeObject(bytes: Buffer, format: BodyFormat, kind: string, onRepeated?: OnRepeated): unknown {
   const unrecognized = (why: string) =>
     badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why} (${summary(bytes)})`);
@@ -78,7 +78,7 @@ export function decodePatch(bytes: Buffer, type: PatchType, onRepeated?: OnRepea
   const prefix = type === 'strategic' ? '' : 'error decoding patch: ';
   const value = jsonOf(bytes, because(prefix), onRepeated);
   const fits = type === 'json' ? Array.isArray(value) : isObject(value);
-  // What null means differs by type: that is for who applies the patch.
+  // The meaning of null depends on the type, so the code that applies the patch handles it.
   if (!fits && value !== null) {
     const wanted = type === 'json' ? '[]handlers.jsonPatchOp' : 'map[string]interface {}';
     throw badRequest(`${prefix}json: cannot unmarshal ${typeName(value)} into Go value of type ${wanted}`);
@@ -86,7 +86,7 @@ export function decodePatch(bytes: Buffer, type: PatchType, onRepeated?: OnRepea
   return value as Json;
 }
 
-/** The options of a deletion; any kind may be named, as clients of old do. */
+/** Decodes the options of a deletion; any kind is accepted, because old clients send others. */
 export function decodeOptions(bytes: Buffer, format: BodyFormat): Readonly<Record<string, unknown>> {
   const refuse = (fault: string) => badRequest(`couldn't get version/kind; json parse error: ${fault}`);
   const value =
@@ -125,7 +125,10 @@ function jsonOf(bytes: Buffer, refuse: (fault: string) => ApiError, onRepeated?:
   return value;
 }
 
-/** More than MAX_DEPTH brackets? Nearly never, and then counting stops early: it is native code that looks for them. */
+/**
+ * Whether the body has more than MAX_DEPTH brackets. That is rare, and counting stops early; native code searches for
+ * them.
+ */
 function isDeep(bytes: Buffer): boolean {
   let brackets = 0;
   for (const bracket of [0x7b, 0x5b]) {
@@ -139,7 +142,7 @@ function isDeep(bytes: Buffer): boolean {
 const TYPE_META =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-/** null counts as an empty object, as it does in Go. */
+/** null counts as an empty object, as in Go. */
 function typeFault(value: unknown): string | undefined {
   if (value === null) return undefined;
   if (!isObject(value)) return `json: cannot unmarshal ${typeName(value)} into Go value of type ${TYPE_META}`;
@@ -157,7 +160,7 @@ const typeName = (value: unknown): string =>
 
 const SUMMARY_BYTES = 30;
 
-/** The first bytes of what was sent, for people. */
+/** The first bytes of the body, for messages. */
 function summary(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>';
   const first = bytes.subarray(0, SUMMARY_BYTES);
@@ -169,12 +172,12 @@ function summary(bytes: Buffer): string {
 const LONGEST_YAML = 256 * 1024;
 
 function yamlOf(bytes: Buffer, refuse: (fault: string) => ApiError): unknown {
-  // What claims to be YAML is nearly always JSON, which is also much faster to read.
+  // A body with the content type YAML is usually JSON, which is much faster to parse.
   if (bytes[0] === 0x7b && !isDeep(bytes)) {
     try {
       return JSON.parse(bytes.toString()) as unknown;
     } catch {
-      // A flow mapping of YAML, or nonsense: the parser below tells.
+      // It may be a flow mapping of YAML, or invalid: the parser below decides.
     }
   }
   try {

@@ -9,7 +9,7 @@ let server: TestServer;
 afterEach(() => server?.close());
 
 const V2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
-// What kubectl sends.
+// The Accept header of kubectl.
 const KUBECTL = `${V2},${V2.replace('v2', 'v2beta1')},application/json`;
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of many shapes.

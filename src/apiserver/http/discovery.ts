@@ -1,4 +1,5 @@
-// Discovery: the aggregated document that kubectl reads first, and the legacy lists that `kubectl auth can-i` and older clients read.
+// Discovery: the aggregated document, which kubectl reads first, and the legacy lists for `kubectl auth can-i` and
+// older clients.
 import { apiVersionOf } from '../../api/object.ts';
 import { sha256 } from '../../base/hash.ts';
 import { lazy } from '../../base/lazy.ts';
@@ -13,14 +14,14 @@ interface Document {
 }
 
 interface Discovery {
-  /** By `/api` or `/apis` and version of the format. */
+  /** By `/api` or `/apis` and the version of the format. */
   aggregated(path: string, version: string): Document;
-  /** undefined = no such list. */
+  /** undefined = there is no such list. */
   legacy(path: string): unknown;
 }
 
 export interface DiscoveryServer {
-  /** False: the path is none of discovery's. */
+  /** False: the path does not belong to discovery. */
   serve(exchange: Exchange, registry: Registry, path: string, choose: Choose): boolean;
 }
 
@@ -119,7 +120,7 @@ const aggregatedResource = (resource: ServedResource, { version }: ServedVersion
 
 const READ_AND_WRITE = ['get', 'patch', 'update'];
 
-/** All of them, by name. */
+/** All subresources, sorted by name. */
 export function subresourcesOf(resource: ServedResource, version: string) {
   const own = { group: resource.group, version, kind: resource.kind };
   return [

@@ -1,5 +1,5 @@
-// Watch events as bytes, made once for all watchers that want the same form of the same change. What is kept is bounded: events are
-// hot for a moment, objects live for years.
+// Watch events as bytes, encoded once for all watchers that need the same form of the same change. The cache is
+// bounded: an event is needed by many watchers for a moment, but objects exist for years.
 import { apiVersionOf } from '../../api/object.ts';
 import { statusOf } from '../../api/status.ts';
 import type { ApiError } from '../../base/errors.ts';
@@ -10,12 +10,12 @@ import type { IncludeObject } from './options.ts';
 import { metadataText } from './single.ts';
 import { tableHead, tableRow } from './table-text.ts';
 
-/** All that decides how an event looks, apart from the event. Watchers with an equal `key` share bytes. */
+/** Everything that determines the encoding except the event. Watchers with an equal `key` share bytes. */
 export interface EventShape {
   readonly key: string;
   readonly at: At;
   readonly form: 'json' | 'table' | 'metadata';
-  /** Of the table or the metadata. */
+  /** Version of the table or metadata format. */
   readonly version: string;
   readonly include: IncludeObject;
 }
@@ -27,9 +27,9 @@ export function eventShape(shape: Omit<EventShape, 'key'>): EventShape {
 }
 
 export interface EventEncoder {
-  /** The first event of a table watch also says what the columns are. */
+  /** The first event of a table watch also contains the column definitions. */
   encode(shape: EventShape, event: FeedEvent, isFirst: boolean): Uint8Array;
-  /** How many events were put into words. */
+  /** The number of encoded events. */
   readonly made: number;
 }
 
@@ -44,7 +44,8 @@ export function createEventEncoder({
   maxEvents = 2_048,
   maxBytes = 16 * 1024 * 1024,
 }: EncoderOptions): EventEncoder {
-  // By the object itself, not by its name: two clusters, or a deletion and a new life, never meet here. Oldest first.
+  // Keyed by the object, not by its name, so that objects of two clusters, or before and after a deletion, are never
+  // confused. Oldest first.
   const kept = new Map<Stored, Map<string, Uint8Array>>();
   let keptBytes = 0;
   let made = 0;
@@ -98,7 +99,7 @@ function eventBytes(shape: EventShape, type: string, stored: Stored, isFirst: bo
   return Buffer.from(`${open}${head}${row}]}}\n`);
 }
 
-/** An object with nothing but a revision: "you have seen everything up to here". */
+/** An object with only a resourceVersion: the watcher has seen everything up to it. */
 function bookmarkBytes({ at, form, version }: EventShape, event: FeedEvent): Uint8Array {
   const metadata = {
     resourceVersion: String(event.revision),
@@ -118,6 +119,6 @@ function bookmarkBytes({ at, form, version }: EventShape, event: FeedEvent): Uin
   return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object: { kind, apiVersion, metadata } })}\n`);
 }
 
-/** What ends a watch that cannot go on. */
+/** The last event of a watch that fails. */
 export const errorEvent = (error: ApiError): Uint8Array =>
   Buffer.from(`${JSON.stringify({ type: 'ERROR', object: statusOf(error) })}\n`);

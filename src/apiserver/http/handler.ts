@@ -1,5 +1,5 @@
-// A request's way through the server: where does it point, who asks, may they, and then the verb. Reading and answering is here; what
-// a verb does is not.
+// Handles a request: parses the path, authenticates, authorizes, and calls the verb. Only reading and responding is
+// here; the verbs do the work.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -32,17 +32,17 @@ export interface HandlerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: Limits;
-  /** Plain http: everybody who may connect is this user. */
+  /** Plain http: every client is this user. */
   readonly everybody?: User;
-  /** Called for failures that are ours, not the client's. */
+  /** Called for internal errors, not for errors of the client. */
   readonly onFailure?: (error: unknown, request: { readonly method: string; readonly path: string }) => void;
-  /** Called when an identity reaches a limit of its own. */
+  /** Called when an identity reaches one of its limits. */
   readonly onLimit?: AccountOptions['onLimit'];
 }
 
 export interface Handler {
   handle(request: IncomingMessage, response: ServerResponse): void;
-  /** Ends the watches; answers from now on close their connections. */
+  /** Ends all watches; later responses close their connections. */
   windDown(): void;
   readonly inFlight: number;
   readonly watchers: number;
@@ -51,7 +51,7 @@ export interface Handler {
 /** Answered at once and without a body, so they cost nothing that would have to be limited. */
 const HEALTH_CHECK = /^\/(healthz|livez|readyz)(\/|$)/;
 
-/** Pipelined requests on one connection. Clients that we know send none. */
+/** Maximum of pipelined requests on one connection. Known clients send none. */
 const MAX_WAITING = 64;
 
 export function createHandler(options: HandlerOptions): Handler {
@@ -71,7 +71,7 @@ export function createHandler(options: HandlerOptions): Handler {
   let inFlight = 0;
   let isWindingDown = false;
 
-  /** Who asks, and whose account it is on: those who act as others pay for it themselves. */
+  /** The user, and the account that the request counts for: with impersonation it is that of the original user. */
   const identify = (served: HttpCluster, { request }: Exchange, note: Note, isHealthCheck = false): User => {
     const { headers, socket } = request;
     const certificate = !everybody && socket instanceof TLSSocket ? clientCertificateOf(socket) : undefined;
@@ -90,7 +90,10 @@ export function createHandler(options: HandlerOptions): Handler {
     return other;
   };
 
-  /** Which clusters there are is only for clients with a credential: to all others every name looks like one that refuses them. */
+  /**
+   * Only clients with a credential can find out which clusters exist; for others every name looks like a cluster that
+   * rejects them.
+   */
   const checkNamed = (served: HttpCluster | undefined, { headers, socket }: IncomingMessage) => {
     if (everybody || (socket instanceof TLSSocket && clientCertificateOf(socket) !== undefined)) return;
     const { authorization } = headers;
@@ -121,7 +124,7 @@ export function createHandler(options: HandlerOptions): Handler {
     }
     const fault = where.name === undefined ? undefined : nameFault(where.name);
     if (fault !== undefined) throw badRequest(fault);
-    // From here on an unknown subresource ends in a 404, and metrics keep no word of it.
+    // From here on an unknown subresource returns 404, and metrics must not record its name.
     note.resource = where;
     return resources.serve(exchange, { served, found, where, verb, query, user, account: note.account as Account });
   };
@@ -171,7 +174,8 @@ export function createHandler(options: HandlerOptions): Handler {
     try {
       sendError(exchange, error, { staysOpen: isStillSent });
     } catch {
-      // The answer had begun, or cannot be written: the client must not take what it has for whole.
+      // The response has begun, or cannot be encoded: destroy it, so that the client does not take a part for the
+      // whole.
       response.destroy();
       return;
     }
@@ -179,7 +183,10 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 
   const waiting = new WeakMap<Socket, number>();
-  /** A pipelined request waits for the answer before it, as its sender expects: a GET behind a POST sees what that wrote. */
+  /**
+   * A pipelined request waits for the response before it, as its client expects: a GET after a POST sees the POST's
+   * write.
+   */
   const handleInTurn = (request: IncomingMessage, response: ServerResponse) => {
     if (response.socket) return handle(request, response);
     const { socket } = request;
@@ -236,7 +243,7 @@ export function createHandler(options: HandlerOptions): Handler {
   };
 }
 
-/** What metrics and logs say of a request, filled in on its way. */
+/** The facts of a request for metrics and logs, filled in while it is handled. */
 interface Note {
   path: string;
   verb: string;
@@ -244,7 +251,9 @@ interface Note {
   account: Account | undefined;
 }
 
-/** An answer that waits for its reader stays on the account until it is read, or given up. A watch counts for itself. */
+/**
+ * A response that was not read completely counts for the account until it is read or aborted. Watches count separately.
+ */
 function leave(account: Account, response: ServerResponse): void {
   const unsent = response.writableEnded ? response.writableLength : 0;
   if (unsent > response.writableHighWaterMark && !response.destroyed) {
@@ -256,7 +265,7 @@ function leave(account: Account, response: ServerResponse): void {
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Words of clients become labels only where they are few. */
+/** Strings from clients become metric labels only if they have few values. */
 function factsOf({ verb, resource }: Note, code: number): RequestFacts {
   if (resource) {
     const { group, version, plural, subresource = '' } = resource;
@@ -272,8 +281,8 @@ const isImpersonating = (headers: IncomingMessage['headers']): boolean => {
 };
 
 /**
- * The verbs that obey a field selector: asking for one name counts as access to that name, so that a role which names it suffices. To
- * any other verb the selector means nothing, and must not lend it a name.
+ * The verbs that use a field selector: selecting one name counts as access to that name, so a role with that
+ * resourceName is enough. Other verbs ignore the selector, so it must not give them a name.
  */
 const SELECTING: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
 
@@ -295,15 +304,15 @@ function selectedName(query: Query): string | undefined {
   return selector ? /(?:^|,)metadata\.name==?([^,=]+)(?:,|$)/.exec(selector)?.[1] : undefined;
 }
 
-/** Below such a group a real server answers with a Status whatever the path; elsewhere, with a page. */
+/** For these groups a real server returns a Status for any path, for others a plain text. */
 const isBuiltinGroup = ({ cluster }: HttpCluster, group: string): boolean =>
   cluster.registry.all().some((each) => each.group === group && !each.custom);
 
 const MAX_DISCARDED = 64 * 1024 * 1024;
 
 /**
- * Reads on without keeping anything, and ends the answer after that: a client that is cut off while it sends would never see why. A response that has
- * ended closes the connection of a client that keeps none.
+ * Discards the rest of the body, then ends the response: a client that is cut off while it sends would never read the
+ * error. A response that has ended closes the connection of a client without keep-alive.
  */
 function discardRest(request: IncomingMessage, response: ServerResponse, bodyBytes: number): void {
   let left = Math.max(MAX_DISCARDED, bodyBytes);

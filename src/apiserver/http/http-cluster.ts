@@ -1,5 +1,5 @@
-// What one cluster brings along to be served over HTTP. The verbs and the authorizer are handed in, so that this
-// folder stays a shell: bytes in, bytes out.
+// The interface of one cluster that is served over HTTP. Verbs and authorizer are passed in, so that this folder only
+// translates bytes.
 
 import type { User } from '../../api/object.ts';
 import type { PatchType } from '../../api/transport.ts';
@@ -48,10 +48,10 @@ export interface Verbs {
 export interface HttpCluster {
   readonly cluster: Cluster;
   readonly verbs: Verbs;
-  /** Who is this? Without credentials: the anonymous user. A wrong token: a 401 error. */
+  /** Without credentials: the anonymous user. With an invalid token: a 401 error. */
   authenticate(credentials: Credentials): User | ApiError;
-  /** Named health checks; each returns what is wrong, or undefined. */
+  /** Named health checks; each returns an error, or undefined. */
   readonly checks?: Readonly<Record<string, () => string | undefined>>;
-  /** The documents by which others check ServiceAccount tokens. */
+  /** The documents with which other programs verify ServiceAccount tokens. */
   readonly openid?: { configuration(): Json; keys(): Json };
 }

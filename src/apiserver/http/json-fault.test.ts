@@ -5,7 +5,7 @@ import { jsonFault } from './json-fault.ts';
 const fault = (text: string) => jsonFault(Buffer.from(text), 1000);
 
 describe('what is wrong with JSON', () => {
-  // Words of a real server.
+  // Messages of a real server.
   test.each([
     ['', 'unexpected end of JSON input'],
     ['{"a":"b', 'unexpected end of JSON input'],

@@ -1,4 +1,5 @@
-// Says in the words of a real server why bytes are no JSON. Only asked after JSON.parse has refused them, so it may take its time.
+// The message of a real server for bytes that are not JSON. Called only after JSON.parse has failed, so it need not be
+// fast.
 
 const WHITE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 const QUOTE = 0x22;
@@ -6,7 +7,7 @@ const END = 'unexpected end of JSON input';
 
 type Expect = 'value' | 'value or end' | 'key' | 'key or end' | 'colon' | 'separator';
 
-/** Nesting deeper than `maxDepth` is a fault too. undefined = the bytes are JSON. */
+/** Nesting deeper than `maxDepth` is an error, too. undefined = the bytes are JSON. */
 export function jsonFault(bytes: Uint8Array, maxDepth: number): string | undefined {
   const open: number[] = [];
   let expect: Expect = 'value';
@@ -55,7 +56,7 @@ export function jsonFault(bytes: Uint8Array, maxDepth: number): string | undefin
   return expect === 'separator' && open.length === 0 ? undefined : END;
 }
 
-/** The index behind the token, or what is wrong with it. */
+/** The index after the token, or the error. */
 function scalar(bytes: Uint8Array, start: number): number | string {
   const byte = bytes[start] as number;
   if (byte === QUOTE) return text(bytes, start);

@@ -1,35 +1,35 @@
-// How much one client may cost us. Every number can be set smaller in a test.
+// Limits for clients. Tests can set lower values.
 
 export interface Limits {
-  /** Bytes of a request's body: etcd's own bound on a real server, so clients already live with it. */
+  /** Bytes of a request body: the limit of etcd on a real server, which clients already respect. */
   readonly bodyBytes: number;
   readonly headerBytes: number;
   /** From the first byte of a request to the end of its headers. */
   readonly headersMs: number;
   /** From the first byte of a request to the end of its body. */
   readonly requestMs: number;
-  /** How often the two are checked. */
+  /** The interval of checks for both timeouts. */
   readonly checkMs: number;
-  /** An idle connection is kept longer than client pools keep theirs, or they meet resets. */
+  /** Idle connections are kept longer than by client pools; otherwise clients would see resets. */
   readonly keepAliveMs: number;
-  /** A connection on which nothing moves, in either direction, is closed; one with a watch is not. */
+  /** A connection without traffic in either direction is closed, unless it has a watch. */
   readonly idleMs: number;
   /** More than requests and watches together: those are shared fairly between users, connections go to whoever comes first. */
   readonly connections: number;
   /** Requests of all users that are being answered, without watches. An agent has up to 9 when a hub comes back. */
   readonly requests: number;
   readonly watches: number;
-  /** Of one identity: no agent and no kubectl comes near. */
+  /** Per identity: no agent and no kubectl reaches this. */
   readonly requestsPerUser: number;
   readonly watchesPerUser: number;
-  /** Bytes that one identity, and all together, were sent and have not read. */
+  /** Bytes that were sent and not read, per identity and in total. */
   readonly unsentBytesPerUser: number;
   readonly unsentBytes: number;
-  /** A watcher with more than this unsent gets no further events until its socket has drained … */
+  /** A watcher with more unsent bytes gets no events until its socket has drained … */
   readonly watchBufferBytes: number;
-  /** … and is dropped when that takes longer than this. */
+  /** … and is dropped if that takes longer than this. */
   readonly watchStallMs: number;
-  /** How long close() waits for requests that are being answered. */
+  /** How long close() waits for requests in flight. */
   readonly closeMs: number;
 }
 

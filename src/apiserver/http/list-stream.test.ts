@@ -6,7 +6,7 @@ import type { Exchange } from './respond.ts';
 
 const WEIGHT = CHUNK_PARSED_BYTES / 4;
 
-/** Counts the turns of the event loop between the chunks of an answer. */
+/** Counts the turns of the event loop between the chunks of a response. */
 function anExchange() {
   const chunks: string[] = [];
   const turnsAt: number[] = [];

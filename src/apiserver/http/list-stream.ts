@@ -1,6 +1,7 @@
-// Lists are joined from the bytes that the store keeps per object. A small one leaves in one piece with its length; a large one in
-// chunks, each only after the one before it has left, so a list of any size costs a few hundred kilobytes. Tables, metadata and YAML are made of
-// parsed objects: a chunk of them is small, and other requests have their turn before the next one.
+// Lists are assembled from the bytes that the store keeps per object. A small list is sent in one piece with its
+// length; a large one in chunks, each after the previous one was sent, so a list of any size needs only a few hundred
+// kilobytes. Tables, metadata and YAML need parsed objects: their chunks are small, and other requests run before the
+// next one.
 import { once } from 'node:events';
 import { apiVersionOf } from '../../api/object.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -23,13 +24,13 @@ export interface ListAnswer {
 }
 
 export const CHUNK_BYTES = 256 * 1024;
-/** Of stored JSON that is parsed for one chunk: some milliseconds. */
+/** Stored JSON parsed per chunk: takes some milliseconds. */
 export const CHUNK_PARSED_BYTES = 512 * 1024;
 
-/** `parsed`: so many bytes of JSON were parsed for it. */
+/** `parsed`: the bytes of JSON that were parsed for it. */
 type Piece = Uint8Array | string | { readonly text: string; readonly parsed: number };
 
-/** Returns a promise only when the list did not fit into one chunk. */
+/** Returns a promise only if the list does not fit into one chunk. */
 export function sendList(exchange: Exchange, answer: ListAnswer): void | Promise<void> {
   const { contentType } = answer.representation;
   const pieces = piecesOf(answer);
@@ -60,8 +61,8 @@ async function stream(
     }
     response.end();
   } catch (error) {
-    if (gone.signal.aborted) return; // The client has enough.
-    // Half a list must not look like a whole one.
+    if (gone.signal.aborted) return; // the client has disconnected
+    // The client must not take a partial list for a complete one.
     response.destroy();
     throw error;
   } finally {
@@ -130,7 +131,7 @@ function* tablePieces({ at, listed, representation, include, now }: ListAnswer):
   yield ']}\n';
 }
 
-/** For people; machines that list much ask for JSON. */
+/** For users; programs that list this much request JSON. */
 function* yamlPieces({ at, listed }: ListAnswer): Generator<Piece> {
   const apiVersion = apiVersionOf(at.resource.group, at.version.version);
   yield writeYaml({ apiVersion, kind: at.resource.listKind, metadata: listMeta(listed) });
@@ -159,8 +160,8 @@ function* joined(items: readonly Stored[], item: Item): Generator<Piece> {
 }
 
 /**
- * Items of built-in kinds do not repeat apiVersion and kind, those of custom ones do. Both stand first in the stored bytes, so they
- * are cut off or exchanged without a look at the rest.
+ * Items of built-in kinds omit apiVersion and kind, those of custom kinds have them. Both come first in the stored
+ * bytes, so they are cut off or replaced without parsing the rest.
  */
 function itemBytes({ resource, version }: At): Item {
   if (version !== resource.stored && version.convert) {

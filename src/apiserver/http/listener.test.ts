@@ -97,7 +97,7 @@ describe('a connection', () => {
       );
     });
   const asking = (path: string) => `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer t-x\r\n\r\n`;
-  /** No client reads: that the server has closed it can be seen there alone. */
+  /** No client reads, so only the server shows that it has closed the connection. */
   const closed = (listening: Listening) =>
     vi.waitFor(() => expect(listening.load.connections).toBe(0), { timeout: 60_000, interval: 10 });
 
@@ -117,7 +117,7 @@ describe('a connection', () => {
     const { cluster, listening } = await start({ keepAliveMs: 60_000 });
     cluster.seed([aConfigMap('big', { big: 'x'.repeat(1_400_000) })]);
     const socket = await secured();
-    // As many as it takes to fill what the system buffers.
+    // Enough to fill the buffers of the operating system.
     for (let at = 0; at < 16; at++) socket.write(asking('/api/v1/namespaces/default/configmaps/big'));
     await closed(listening);
   });
@@ -131,7 +131,7 @@ describe('a connection', () => {
     });
     watching.resume();
     await vi.waitFor(() => expect(listening.load.watches).toBe(1), { timeout: 60_000 });
-    // Others come and are closed for being idle, one after the other: more time than this one may be idle for.
+    // Other connections are opened and closed for being idle, one after the other, for longer than the idle timeout.
     for (let at = 0; at < 3; at++) {
       await secured();
       await vi.waitFor(() => expect(listening.load.connections).toBe(1), { timeout: 60_000, interval: 10 });

@@ -1,5 +1,5 @@
-// Plain http is for programs of this machine. A web page from elsewhere must not get in through the user's browser: neither by a
-// request across origins nor by a name of its own that it lets point at 127.0.0.1.
+// Plain http is for programs on this machine. A foreign web page must not reach it through the user's browser, neither
+// with a cross-origin request nor with its own name that resolves to 127.0.0.1.
 
 const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
 
@@ -7,7 +7,7 @@ export const isLoopback = (host: string): boolean => LOOPBACK_HOSTS.has(host);
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
-/** What speaks against a request, or undefined. */
+/** Why a request is rejected, or undefined. */
 export function loopbackFault(
   headers: { readonly host?: string | undefined; readonly origin?: string | undefined },
   port: number,

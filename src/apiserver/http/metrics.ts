@@ -1,5 +1,5 @@
-// What a listener counts. One registry per listener: nothing is shared between servers in one process. The counters on the path of
-// every request are plain numbers; they are formatted for Prometheus when it scrapes.
+// Metrics of a listener. One registry per listener: servers in one process share nothing. Counters on the request path
+// are plain numbers, formatted for Prometheus when it scrapes.
 import { Gauge, Registry } from 'prom-client';
 
 export interface RequestFacts {
@@ -14,13 +14,13 @@ export interface RequestFacts {
 export interface Gauges {
   inFlight(): number;
   watchers(): number;
-  /** How often an identity was refused something, by the limit that it had reached. */
+  /** How often identities were rejected, by the limit they had reached. */
   limited(): ReadonlyMap<string, number>;
 }
 
 export interface Metrics {
   observe(facts: RequestFacts, milliseconds: number): void;
-  /** A cluster's own gauges are asked for while the text is written. */
+  /** A cluster's own gauges are read while the text is written. */
   text(clusterGauges: readonly ClusterGauge[]): Promise<{ readonly text: string; readonly contentType: string }>;
 }
 
@@ -37,7 +37,7 @@ interface Series {
   readonly facts: RequestFacts;
   count: number;
   sumMs: number;
-  /** How many took at most so long, bucket by bucket, not yet summed up. */
+  /** Requests per duration bucket, not cumulative. */
   readonly buckets: number[];
 }
 

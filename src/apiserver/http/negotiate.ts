@@ -1,4 +1,4 @@
-// Content negotiation, both ways: which of our representations a client takes, and what it says its body is.
+// Content negotiation: the representation that a client accepts, and the format of its body.
 import type { PatchType } from '../../api/transport.ts';
 import { ApiError } from '../../base/errors.ts';
 import { createLru } from '../../base/lru.ts';
@@ -7,9 +7,9 @@ export type Form = 'json' | 'yaml' | 'table' | 'metadata' | 'metadata-list' | 'd
 
 export interface Representation {
   readonly form: Form;
-  /** Of the table, the metadata or the discovery document. */
+  /** Version of the table, metadata or discovery format. */
   readonly version: string;
-  /** What the answer calls itself. Discovery clients take a plain `application/json` for the legacy lists. */
+  /** The Content-Type of the response. Discovery clients take plain `application/json` for the legacy lists. */
   readonly contentType: string;
 }
 
@@ -18,7 +18,7 @@ export const JSON_TYPE = 'application/json';
 const plainJson: Representation = { form: 'json', version: '', contentType: JSON_TYPE };
 const yaml: Representation = { form: 'yaml', version: '', contentType: 'application/yaml' };
 
-/** A table's and partial metadata's versions; discovery has its own. */
+/** Versions of Table and PartialObjectMetadata; discovery has its own. */
 const META_VERSIONS: ReadonlySet<string> = new Set(['v1', 'v1beta1']);
 const DISCOVERY_VERSIONS: ReadonlySet<string> = new Set(['v2', 'v2beta1']);
 const META_FORMS: ReadonlyMap<string, Form> = new Map([
@@ -27,7 +27,7 @@ const META_FORMS: ReadonlyMap<string, Form> = new Map([
   ['PartialObjectMetadataList', 'metadata-list'],
 ]);
 
-/** What a client takes of what we can write, most wanted first. Empty = nothing. */
+/** The representations that the client accepts and we can write, preferred first. Empty = none. */
 export function acceptable(accept: string | undefined): readonly Representation[] {
   if (accept === undefined || accept === '' || accept === '*/*' || accept === JSON_TYPE) return PLAIN;
   return parseAccept(accept);
@@ -81,12 +81,12 @@ function representationOf({ type, parameters }: Clause): Representation | undefi
   return undefined;
 }
 
-/** Gives the first of the wanted representations that is among the allowed forms, or throws a 406. */
+/** Returns the first accepted representation that is allowed, or throws a 406. */
 export type Choose = (accept: string | undefined, allowed: ReadonlySet<Form>) => Representation;
 
 const LONGEST_KEPT = 512;
 
-/** Remembers parsed headers: clients send the same few with every request. */
+/** Caches parsed headers: clients send the same few with every request. */
 export function negotiator(size = 256): Choose {
   const parsed = createLru<string, readonly Representation[]>(size);
   let last: { readonly accept: string | undefined; readonly wanted: readonly Representation[] } | undefined;
@@ -100,7 +100,7 @@ export function negotiator(size = 256): Choose {
     return wanted;
   };
   return (accept, allowed) => {
-    // Most requests want what the one before wanted.
+    // Most requests have the same header as the previous one.
     if (last === undefined || last.accept !== accept) last = { accept, wanted: wantedBy(accept) };
     for (const each of last.wanted) if (allowed.has(each.form)) return each;
     throw notAcceptable(allowed);
@@ -125,7 +125,7 @@ const BODY_FORMATS: ReadonlyMap<string, BodyFormat> = new Map([
   ['application/vnd.kubernetes.protobuf', 'protobuf'],
 ]);
 
-/** What the body of a create, update or delete is written in. No header means JSON; an unknown one is a 415. */
+/** The format of the body of a create, update or delete. No header means JSON; an unknown format is a 415. */
 export function bodyFormat(contentType: string | undefined): BodyFormat {
   if (contentType === undefined || contentType === JSON_TYPE) return 'json';
   const format = BODY_FORMATS.get(mediaType(contentType));
@@ -140,7 +140,7 @@ const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
   ['application/apply-patch+yaml', 'apply'],
 ]);
 
-/** Custom resources have no merge keys, so a strategic patch of one is refused: kubectl then says so. */
+/** Custom resources have no merge keys, so a strategic patch is rejected; kubectl then reports that. */
 export function patchType(contentType: string | undefined, isCustom: boolean): PatchType {
   const type = PATCH_TYPES.get(mediaType(contentType));
   if (type !== undefined && !(isCustom && type === 'strategic')) return type;

@@ -1,4 +1,4 @@
-// The paths that are no resources: health, version, metrics, the list of paths, and the documents about tokens.
+// Paths without a resource: health, version, metrics, the list of paths, and the documents about tokens.
 import type { HttpCluster } from './http-cluster.ts';
 import type { Metrics } from './metrics.ts';
 import type { Choose, Form } from './negotiate.ts';
@@ -16,7 +16,7 @@ export interface PlainRequest {
 
 const JSON_FORMS: ReadonlySet<Form> = new Set(['json']);
 
-/** False: no such path. */
+/** False: the path does not exist. */
 export function servePlain(exchange: Exchange, request: PlainRequest): boolean | Promise<boolean> {
   const { served, path, query, metrics, choose } = request;
   const [, root = '', ...rest] = path.split('/');

@@ -1,5 +1,5 @@
-// One group's OpenAPI document: the schemas of its kinds and of everything they refer to, and for each kind the operations from which
-// clients read what the server can do.
+// The OpenAPI document of one group version: the schemas of its kinds and all types they reference, and the operations
+// of each kind, from which clients learn what the server supports.
 import type { Schema } from '../../api/schema.ts';
 import { isServed } from '../verbs/offered.ts';
 import { rootOf, subresourcesOf } from './discovery.ts';
@@ -73,11 +73,11 @@ export function groupDocument(of: GroupVersion, source: TypeSource): Json {
   };
 }
 
-/** `dev.flotilla.v1alpha1.Thing`: the group turned round, as Kubernetes names the types of custom resources. */
+/** `dev.flotilla.v1alpha1.Thing`: the reversed group, as Kubernetes names the types of custom resources. */
 export const customName = ({ group, version, kind }: Gvk): string =>
   [...group.split('.').reverse(), version, kind].join('.');
 
-/** A CRD's schema leaves out what all objects have. */
+/** A CRD's schema omits the fields that all objects have. */
 function withObjectFields(schema: Schema): Schema {
   return {
     ...schema,
@@ -90,7 +90,7 @@ function withObjectFields(schema: Schema): Schema {
   };
 }
 
-/** An object inside another cannot take its type from the URL. */
+/** An embedded object cannot take its type from the URL. */
 const requiredOfObject = ({ required = [] }: Schema): readonly string[] => [
   ...new Set(['apiVersion', 'kind', ...required]),
 ];
@@ -149,7 +149,7 @@ function operation(action: string, gvk: Gvk, parameters: readonly object[], sche
 
 const pointer = (name: string): string => `#/components/schemas/${name}`;
 
-/** Gathers schemas and, through their references, all that they need. */
+/** Collects schemas, and by their references all schemas they need. */
 class SchemaCollection {
   readonly #source: TypeSource;
   readonly #schemas = new Map<string, Json>();
@@ -159,7 +159,7 @@ class SchemaCollection {
   }
 
   addKind(name: string, schema: Schema, gvk: Gvk): void {
-    // In place already when a kind before it refers to it: then it lacks the mark.
+    // If an earlier kind references it, it is already there, without the GVK extension.
     this.#schemas.set(name, {});
     this.#schemas.set(name, { ...this.#shown(schema), [GVK]: [gvk] });
   }
@@ -187,13 +187,16 @@ class SchemaCollection {
 
   #refer(name: string): Json {
     if (!this.#schemas.has(name)) {
-      this.#schemas.set(name, {}); // Types refer to themselves.
+      this.#schemas.set(name, {}); // types reference themselves
       this.#schemas.set(name, this.#shown(this.#source.resolve(name)));
     }
     return { $ref: pointer(name) };
   }
 
-  /** Our `$ref` is a bare name that may have other keys beside it; OpenAPI wants a pointer that is alone, or inside `allOf`. */
+  /**
+   * Our `$ref` is a plain name and may have other keys beside it; OpenAPI requires a pointer that is alone, or inside
+   * `allOf`.
+   */
   #shown(schema: Schema): Json {
     const { $ref, properties: own, items, additionalProperties, allOf, anyOf, oneOf, not, ...rest } = schema;
     const isObject = rest['x-kubernetes-embedded-resource'] === true;

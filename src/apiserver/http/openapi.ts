@@ -1,5 +1,5 @@
-// OpenAPI v3: what `kubectl explain` shows, and where kubectl learns that this server validates fields itself. One document per group
-// and version, made when first asked for and shared by all clusters that serve the same.
+// OpenAPI v3: the source of `kubectl explain`, and how kubectl learns that this server validates fields itself. One
+// document per group version, created on first use and shared by all clusters that serve the same kinds.
 import { resolveBuiltin, typeNameOf } from '../../api/builtin/types.ts';
 import type { Schema } from '../../api/schema.ts';
 import { sha256 } from '../../base/hash.ts';
@@ -11,19 +11,19 @@ import { type GroupVersion, perEpoch } from './served-groups.ts';
 import { RELEASE } from './version.ts';
 
 export interface OpenApiServer {
-  /** False: the path is none of OpenAPI's. */
+  /** False: the path does not belong to OpenAPI. */
   serve(exchange: Exchange, registry: Registry, path: string, query: URLSearchParams, now: number): boolean;
 }
 
 const ROOT = '/openapi/v3';
 const OLD_ROOT = '/openapi/v2';
-/** Counted up when documents change their looks: clients keep them for a year under their hash. */
+/** Increment it when the format of documents changes: clients cache them for a year by their hash. */
 const FORMAT = 2;
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
 export function createOpenApi(): OpenApiServer {
   const schemaHashes = new WeakMap<Schema, string>();
-  // By the first resource of a group: built-in resources are the same objects in all clusters of a process.
+  // By the first resource of a group: all clusters of a process share the built-in resource objects.
   const shared = new WeakMap<ServedResource, Entry[]>();
 
   const entryOf = (each: GroupVersion): Entry => {
@@ -67,13 +67,16 @@ export function createOpenApi(): OpenApiServer {
 }
 
 /**
- * Version 2 of OpenAPI describes nothing here, and that is enough: kubectl turns to it for what has no document in version 3 (lists,
- * reviews, kinds that it does not know), leaves unchecked what it does not find, and gives up when there is no document at all.
+ * The OpenAPI v2 document is empty, which is enough: kubectl uses it for types without a v3 document (lists, reviews,
+ * unknown kinds), does not validate what it does not find, and fails only if there is no document at all.
  */
 const OLD_DOCUMENT = { swagger: '2.0', info: { title: 'Flotilla', version: '1.34' }, paths: {} };
 const OLD_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
-/** The same in the protobuf of github.com/google/gnostic: swagger = 1, info { title = 1, version = 2 } = 2, paths = 8. */
+/**
+ * The same in the protobuf format of github.com/google/gnostic: swagger = 1, info { title = 1, version = 2 } = 2, paths
+ * = 8.
+ */
 function oldDocumentBytes(): Buffer {
   const field = (number: number, content: Buffer | string) => {
     const bytes = Buffer.from(content);
@@ -104,7 +107,7 @@ const isSame = (a: GroupVersion, b: GroupVersion): boolean =>
   a.resources.length === b.resources.length &&
   a.resources.every((each, index) => each.resource === b.resources[index]?.resource);
 
-/** The hash represents the document without making it: kubectl asks for all hashes before it fetches one document. */
+/** The hash is computed without the document, because kubectl requests all hashes before it fetches one document. */
 function createEntry(of: GroupVersion, schemaHash: (schema: Schema) => string): Entry {
   const facts = of.resources.map(({ resource, served }) => [
     resource.plural,

@@ -58,7 +58,7 @@ describe('a query', () => {
     ]);
   });
 
-  // Words of a real server.
+  // Messages of a real server.
   test.each([
     ['limit=abc', '400 strconv.ParseInt: parsing "abc": invalid syntax'],
     ['limit=99999999999999999999', '400 strconv.ParseInt: parsing "99999999999999999999": value out of range'],

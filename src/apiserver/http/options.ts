@@ -1,5 +1,5 @@
-// What the query of a request and the body of a deletion ask for, in the types of the verbs. A value that cannot be read is refused
-// in the words of a real server.
+// The options of a request, from its query or the body of a deletion, in the types of the verbs. An invalid value is
+// rejected with the message of a real server.
 import type { FieldCause } from '../../api/kind.ts';
 import {
   badRequest,
@@ -17,7 +17,7 @@ export type Query = URLSearchParams;
 
 const NO_QUERY: Query = new URLSearchParams();
 
-/** The part of a URL behind `?`. */
+/** The part of a URL after `?`. */
 export const queryOf = (text: string): Query => (text === '' ? NO_QUERY : new URLSearchParams(text));
 
 const INT64_MOST = 9_223_372_036_854_775_807n;
@@ -35,7 +35,7 @@ function integer(query: Query, name: string): number | undefined {
 
 const quoted = (text: string): string => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
-/** Absent = undefined; a bare `?watch` counts as yes, as do all words but these two. */
+/** Absent = undefined; a bare `?watch` is true, as is every value except these two. */
 function flag(query: Query, name: string): boolean | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
@@ -44,7 +44,7 @@ function flag(query: Query, name: string): boolean | undefined {
 
 export const isWatchAsked = (query: Query): boolean => query !== NO_QUERY && flag(query, 'watch') === true;
 
-/** Only what is set: the verbs tell "absent" from "empty". */
+/** Only set fields: the verbs distinguish absent from empty. */
 function textOf(query: Query, name: string): string | undefined {
   const text = query.get(name);
   return text === null || text === '' ? undefined : text;
@@ -77,7 +77,7 @@ export function listOptions(query: Query): ListOptions {
   };
 }
 
-/** `timeoutSeconds` is how long the stream lives; it does not concern the verb. */
+/** `timeoutSeconds` is the lifetime of the stream; the verb does not use it. */
 export function watchOptions(query: Query): WatchOptions & { readonly timeoutSeconds?: number } {
   integer(query, 'limit');
   const bookmarks = flag(query, 'allowWatchBookmarks');
@@ -102,7 +102,7 @@ const badOptions = (kind: OptionsKind, causes: readonly FieldCause[]) =>
 const VALIDATIONS = ['', 'Ignore', 'Strict', 'Warn'] as const;
 const LONGEST_MANAGER = 128;
 
-/** `userAgent` names the manager when the query does not. */
+/** `userAgent` provides the manager if the query does not. */
 export function writeOptions(
   query: Query,
   kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
@@ -122,7 +122,7 @@ export function writeOptions(
   };
 }
 
-/** A patch's own rules about `force` and `fieldManager`. */
+/** The rules for `force` and `fieldManager` of a patch. */
 export function patchForce(query: Query, type: PatchType): boolean | undefined {
   const force = flag(query, 'force');
   if (type !== 'apply' && force !== undefined) {
@@ -164,13 +164,13 @@ export function managerOf(userAgent: string | undefined): string {
 export interface Deletion {
   readonly options: DeleteOptions;
   readonly dryRun: boolean;
-  /** The old way to say Background; a real server then answers 202 while something still holds the object. */
+  /** The deprecated way to request Background; a real server then returns 202 while the object still exists. */
   readonly orphansExplicitlyNot: boolean;
 }
 
 const PROPAGATIONS = ['Foreground', 'Background', 'Orphan'] as const;
 
-/** A body, when there is one, speaks alone; else the query does. */
+/** If there is a body, the query is ignored. */
 export function deletionOf(query: Query, body: Readonly<Record<string, unknown>> | undefined): Deletion {
   const asked = body ? fromBody(body) : fromQuery(query);
   const causes: FieldCause[] = dryRunFaults(asked.dryRun);

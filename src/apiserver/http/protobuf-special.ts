@@ -1,12 +1,12 @@
-// Types whose JSON is not that of their protobuf fields: quantities, moments, numbers or names, raw JSON, places where a schema or
-// something else may stand. Each has the fields that it travels with, and a function from those to its JSON.
+// Types whose JSON does not match their protobuf fields: quantities, times, int-or-string, raw JSON, and fields that
+// can be a schema or another value. Each has its protobuf fields, and a function from those to its JSON.
 import type { FieldFact, Special, TypeFact } from '../../api/builtin/facts.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { isNestedDeeper, MAX_DEPTH } from '../../base/json-nesting.ts';
 import { canonicalQuantity, quantityError } from '../../base/quantity.ts';
 import { malformed } from './protobuf-wire.ts';
 
-/** The fields of a special message that were there. */
+/** The fields that a special message contained. */
 export type Parts = Readonly<Record<string, unknown>>;
 
 export interface SpecialForm {
@@ -29,10 +29,10 @@ const schema: TypeFact = {
 const secondsAndNanos = new Map([field('seconds', 1, scalar('int64')), field('nanos', 2, scalar('int32'))]);
 const rawBytes = new Map([field('raw', 1, scalar('bytes'))]);
 
-const LATEST_SECOND = 253_402_300_799; // the last one of the year 9999
-const EARLIEST_SECOND = -62_135_596_800; // the first one of the year 1, which Go takes for "no time"
+const LATEST_SECOND = 253_402_300_799; // the last second of the year 9999
+const EARLIEST_SECOND = -62_135_596_800; // the first second of the year 1, which is the zero time of Go
 
-/** Undefined = no time. */
+/** undefined = no time. */
 function secondsOf(parts: Parts): number | undefined {
   if (parts['seconds'] === undefined && parts['nanos'] === undefined) return undefined;
   const seconds = (parts['seconds'] ?? 0) as number;

@@ -1,5 +1,5 @@
-// The lowest layer of protobuf: tags, varints, lengths, skipping. Every step is checked against the end of the message it is in;
-// bytes that break a rule throw a 400.
+// The lowest layer of protobuf: tags, varints, lengths, skipping. Every step is checked against the end of its message;
+// invalid bytes throw a 400.
 import { badRequest } from '../../api/status.ts';
 import type { ApiError } from '../../base/errors.ts';
 
@@ -12,10 +12,10 @@ export const malformed = (why: string): ApiError => badRequest(`the body is not 
 
 const CUT_OFF = 'it ends in the middle of a value';
 
-/** Reads forward through one body. A step that returns several numbers leaves them in fields, to allocate nothing. */
+/** Reads forward through one body. A step with several results stores them in fields, to avoid allocations. */
 export class WireReader {
   readonly #bytes: Buffer;
-  /** Where the next step reads. */
+  /** The position of the next step. */
   at = 0;
   /** Set by tag(). */
   number = 0;
@@ -32,7 +32,7 @@ export class WireReader {
     return this.#bytes.length;
   }
 
-  /** Field number and wire type of what comes next. */
+  /** Reads the field number and wire type of the next field. */
   tag(end: number): void {
     this.varint(end);
     if (this.high !== 0) throw malformed('a field number is out of range');
@@ -67,7 +67,7 @@ export class WireReader {
     throw malformed('a number has more than 64 bits');
   }
 
-  /** The end of a value that brings its length. */
+  /** Reads a length and returns the end of the value. */
   stop(end: number): number {
     this.varint(end);
     if (this.high !== 0 || this.low > end - this.at) throw malformed(CUT_OFF);
@@ -79,7 +79,7 @@ export class WireReader {
     return this.low | 0;
   }
 
-  /** Exact up to 2^53, as all numbers in JSON here. */
+  /** Exact up to 2^53, as all JSON numbers here. */
   int64(end: number): number {
     this.varint(end);
     return (this.high | 0) * 2 ** 32 + this.low;
@@ -93,7 +93,7 @@ export class WireReader {
     return value;
   }
 
-  /** Bytes that are not UTF-8 become U+FFFD, as in a real server's JSON. */
+  /** Bytes that are not UTF-8 become U+FFFD, as in the JSON of a real server. */
   text(stop: number): string {
     const text = this.#bytes.toString('utf8', this.at, stop);
     this.at = stop;

@@ -11,7 +11,7 @@ interface Sample {
   readonly json: { readonly apiVersion: string; readonly kind: string };
 }
 
-/** Bytes that Go's own serializer wrote, each with the JSON that Go prints after reading them back. */
+/** Bytes written by Go's own serializer, each with the JSON that Go prints after decoding them. */
 const samples = (file: string): Sample[] =>
   readFileSync(new URL(`../../api/builtin/fixtures/${file}`, import.meta.url), 'utf8')
     .trimEnd()
@@ -22,7 +22,7 @@ const samples = (file: string): Sample[] =>
 const picked = samples('protobuf-picked.jsonl');
 const everyKind = samples('protobuf-every-kind.jsonl');
 
-// ---- a small writer, for messages that no honest client sends
+// ---- a small writer, for messages that no regular client sends
 
 const varint = (value: number): number[] =>
   value < 0x80 ? [value] : [(value % 0x80) | 0x80, ...varint(Math.floor(value / 0x80))];
@@ -54,7 +54,7 @@ describe('a protobuf body becomes the object that the same client would send as 
     ({ bytes, json }) => {
       const decoded = decodeProtobuf(bytes);
       expect(decoded).toStrictEqual(json);
-      // Also for keys that equality in tests overlooks.
+      // Also compares keys that toEqual ignores.
       expect(canonicalJson(decoded)).toBe(canonicalJson(json));
     },
   );

@@ -1,8 +1,9 @@
-// Request bodies in Kubernetes' protobuf: what `kubectl create deployment` and typed Go clients send. The result is the object
-// that the same client would have sent as JSON. Whatever is wrong with the bytes is a 400; nothing else is ever thrown.
+// Request bodies in Kubernetes' protobuf format, which `kubectl create deployment` and typed Go clients send. The
+// result is the object that the client would have sent as JSON. All errors in the bytes are a 400; nothing else is
+// thrown.
 //
-// A body is the four bytes `k8s\0`, then a message {1: {1: apiVersion, 2: kind}, 2: the kind's own message, 3: encoding,
-// 4: content type}. Names, numbers and types of fields come from the facts about built-in kinds.
+// A body is the four bytes `k8s\0`, then a message {1: {1: apiVersion, 2: kind}, 2: the kind's own message, 3:
+// encoding, 4: content type}. Names, numbers and types of fields come from the facts about built-in kinds.
 import { type FieldFact, type Scalar, structFact, type TypeFact } from '../../api/builtin/facts.ts';
 import { shapeTyped } from '../../api/builtin/typed-shape.ts';
 import { typeNameOf } from '../../api/builtin/types.ts';
@@ -13,16 +14,16 @@ import { lazyByText } from '../../base/lazy.ts';
 import { specialForms } from './protobuf-special.ts';
 import { FIXED64, LENGTH, malformed, VARINT, WireReader } from './protobuf-wire.ts';
 
-/** A private, unfrozen object. Null and absent values are as Go's JSON has them. */
+/** A private, mutable object. Null and absent values are as in Go's JSON. */
 export interface DecodedObject {
   apiVersion: string;
   kind: string;
   [field: string]: unknown;
 }
 
-/** Kubernetes' own types nest in about 20 levels; schemas in CRDs add theirs. */
+/** Kubernetes' own types nest about 20 levels deep; schemas in CRDs add their own. */
 const DEEPEST = 100;
-/** Two bytes of a body can become a container with all its empty parts: bounds what a body can cost. */
+/** Two bytes of a body can become a container with all its empty parts, so this limits the cost of a body. */
 const MAX_MESSAGES = 200_000;
 const LONGEST_ECHO = 253;
 
@@ -33,7 +34,7 @@ interface Decoding {
   messages: number;
 }
 
-/** Reads a request body. Throws an ApiError with code 400 if it is not a message of a kind that we know. */
+/** Decodes a request body. Throws an ApiError with code 400 if it is not a message of a known kind. */
 export function decodeProtobuf(bytes: Uint8Array): DecodedObject {
   const reader = new WireReader(bytes);
   if (reader.size < MAGIC.length || reader.text(MAGIC.length) !== MAGIC) {
@@ -60,7 +61,7 @@ const shortened = (text: string): string => (text.length > LONGEST_ECHO ? `${tex
 interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Where the kind's own message is. */
+  /** The range of the kind's own message. */
   readonly from: number;
   readonly to: number;
 }
@@ -114,7 +115,7 @@ const fieldsOf: (typeName: string) => Fields = lazyByText(
     new Map(structFact(typeName).fields.flatMap((field) => (field.number === 0 ? [] : [[field.number, field]]))),
 );
 
-/** Reads fields up to `end` into the target. A message that comes in two parts is merged, as protobuf demands. */
+/** Reads fields up to `end` into the target. A message that comes in two parts is merged, as protobuf requires. */
 function readMessage(
   decoding: Decoding,
   end: number,
@@ -153,7 +154,7 @@ function readField(
   } else target[name] = readValue(decoding, end, type, target[name], depth);
 }
 
-/** One item, or many numbers packed into one value. */
+/** One item, or several numbers packed into one value. */
 function readItems(decoding: Decoding, end: number, type: TypeFact, items: unknown[], depth: number): void {
   const { reader } = decoding;
   if (type.form === 'scalar' && wireTypes[type.scalar] !== LENGTH && reader.wireType === LENGTH) {
@@ -172,7 +173,7 @@ function readEntry(decoding: Decoding, end: number, type: TypeFact, map: Record<
     else if (reader.number === 2) value = readValue(decoding, end, type, undefined, depth);
     else reader.skip(end);
   }
-  // Plain assignment would set the prototype for one key that a client can choose.
+  // For the key __proto__, which a client can choose, an assignment would set the prototype.
   Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
@@ -198,7 +199,7 @@ function readValue(decoding: Decoding, end: number, type: TypeFact, before: unkn
   throw malformed('a map stands where none can be');
 }
 
-/** A list that is a message of its own: its items are field 1. */
+/** A list with its own message: its items are field 1. */
 function readWrapped(decoding: Decoding, end: number, type: TypeFact, depth: number): unknown[] {
   const { reader } = decoding;
   const items: unknown[] = [];

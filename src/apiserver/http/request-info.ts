@@ -1,25 +1,28 @@
-// From a URL's path and a method to what is asked of which resource. Authorization and routing read the same answer, so what was
-// allowed is what is done.
+// Parses path and method into the verb and resource of a request. Authorization and routing use the same result, so the
+// authorized request is the one that is executed.
 import { badRequest } from '../../api/status.ts';
 
 export interface ResourcePath {
   readonly group: string;
   readonly version: string;
   readonly plural: string;
-  /** '' = none in the path. For a Namespace itself this is its own name: RBAC may grant it inside that namespace. */
+  /**
+   * '' = none in the path. For a Namespace itself this is its own name, because RBAC may grant access inside that
+   * namespace.
+   */
   readonly namespace: string;
   readonly name: string | undefined;
   readonly subresource: string | undefined;
-  /** More path behind the subresource, as in `pods/x/proxy/index.html`. */
+  /** There is more path after the subresource, as in `pods/x/proxy/index.html`. */
   readonly hasRest: boolean;
-  /** The old form `/api/v1/watch/…`. */
+  /** The deprecated form `/api/v1/watch/…`. */
   readonly isWatch: boolean;
 }
 
 export interface RequestPath {
   /** '' = the cluster at the root. */
   readonly cluster: string;
-  /** Without the prefix that names the cluster. */
+  /** Without the prefix of the cluster. */
   readonly path: string;
   readonly resource: ResourcePath | undefined;
 }
@@ -63,21 +66,21 @@ function resourcePath(segments: readonly string[]): ResourcePath | undefined {
     if (rest.length > 2 && !(NAMESPACE_SUBRESOURCES.has(rest[2] as string) && rest.length === 3)) rest = rest.slice(2);
   }
   const [plural, name, subresource, ...more] = rest;
-  // A slash inside a segment would forge another object's key; an empty one names nothing.
+  // A slash inside a segment would forge the key of another object; an empty segment is not a name.
   if (!plural || rest.slice(0, 3).some(isNoName) || (namespace !== '' && isNoName(namespace))) return undefined;
   return { group, version, plural, namespace, name, subresource, hasRest: more.length > 0, isWatch };
 }
 
 const isNoName = (segment: string): boolean => segment === '' || segment.includes('/') || segment.includes('\0');
 
-/** What is wrong with an object's name on a URL, in the words of a real server. */
+/** The error in an object's name in a URL, as on a real server. */
 export function nameFault(name: string): string | undefined {
   const why =
     name === '.' || name === '..' ? `may not be '${name}'` : name.includes('%') ? `may not contain '%'` : undefined;
   return why && `Name parameter invalid: ${JSON.stringify(name)}: ${why}`;
 }
 
-/** The verb in the words of RBAC; undefined for a method that no resource knows. */
+/** The verb as in RBAC; undefined for a method that no resource supports. */
 export function verbOf(method: string | undefined, at: ResourcePath, isWatchAsked: boolean): string | undefined {
   const isOne = at.name !== undefined && !at.isWatch;
   switch (method) {
@@ -97,7 +100,7 @@ export function verbOf(method: string | undefined, at: ResourcePath, isWatchAske
   }
 }
 
-/** Remembers the last paths: agents ask for the same few again and again. */
+/** Caches the last paths: agents request the same few again and again. */
 export function pathCache(size = 4096, longest = 256): (pathname: string) => RequestPath {
   const known = new Map<string, RequestPath>();
   return (pathname) => {

@@ -1,4 +1,4 @@
-// From a request for a resource to the verb's arguments, and from the verb's result to an answer.
+// Translates a request for a resource into the verb's arguments, and the verb's result into a response.
 import type { User } from '../../api/object.ts';
 import { noSuchResource } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -40,7 +40,7 @@ export interface ResourceRequest {
 }
 
 export interface ResourceServer {
-  /** Throws, or rejects with, what is wrong; returns a promise only when something had to be waited for. */
+  /** Throws, or rejects; returns a promise only if something must be awaited. */
   serve(exchange: Exchange, request: ResourceRequest): void | Promise<void>;
 }
 
@@ -68,13 +68,13 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
   const serveWatch = (exchange: Exchange, request: ResourceRequest, at: At): void | Promise<void> => {
     const { served, query, where, account } = request;
     const { timeoutSeconds, ...asked } = watchOptions(query);
-    // The old form of a watch may name one object.
+    // The deprecated form of a watch may name one object.
     const fields = where.isWatch && where.name !== undefined ? { fields: `metadata.name=${where.name}` } : {};
     const { form, version } = choose(exchange.request.headers.accept, WATCH_FORMS);
     const include = form === 'table' ? includeObject(query) : 'Metadata';
     account.openWatch();
     const open = (feed: WatchFeed) => {
-      if (exchange.response.destroyed) return account.closeWatch(); // the client did not wait for the beginning
+      if (exchange.response.destroyed) return account.closeWatch(); // the client disconnected before the watch started
       const shape = eventShape({
         at,
         form: form === 'table' ? 'table' : form === 'json' ? 'json' : 'metadata',
@@ -113,10 +113,10 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
     const { served, query, verb, user, where } = request;
     const { cluster, verbs } = served;
     const { headers } = exchange.request;
-    // A client that accepts none of our media types is refused before anything is written.
+    // A client that accepts none of our media types is rejected before anything is written.
     if (verb === 'deletecollection') choose(headers.accept, LIST_FORMS);
     else singleForm(exchange, { at: asked, query, choose });
-    /** Kinds come, go and change while a client is still sending: what counts is what is served when all has come. */
+    /** Kinds may change while a client is still sending: the kinds served at the end of the body count. */
     const received = async () => {
       const bytes = await readBody(exchange.request, limits.bodyBytes);
       const found = cluster.registry.find(where.group, where.version, where.plural);
@@ -173,7 +173,10 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
     return sendJson(exchange, code, deletedStatus(at, stored.object().metadata.uid));
   };
 
-  /** Many large bodies of one user that are complete at the same time would keep all others waiting until the last of them is carried out. */
+  /**
+   * Otherwise many large bodies of one user that are complete at the same time would block all other requests until the
+   * last one is processed.
+   */
   const serveInTurn = async (exchange: Exchange, request: ResourceRequest, asked: At): Promise<void> => {
     const endTurn = await request.account.takeTurn();
     try {
@@ -195,7 +198,7 @@ export function createResourceServer({ clock, choose, watches, limits }: Resourc
   };
 }
 
-/** A body, and the fields that it contains twice; these are looked for only if the client wants to be told. */
+/** Decodes a body and finds its duplicate fields, which are searched only if the client requests validation. */
 function withRepeated<T>(by: Caller, decode: (onRepeated?: OnRepeated) => T): readonly [T, Caller] {
   if (by.fieldValidation === 'Ignore') return [decode(), by];
   let repeatedFields: readonly string[] | undefined;
@@ -212,7 +215,7 @@ const isLarge = ({ headers }: Exchange['request']): boolean =>
 
 const READS: ReadonlySet<string> = new Set(['get', 'list', 'watch']);
 
-/** The object at the path, if the verb may be used on it. */
+/** The object at the path, if the verb is allowed on it. */
 function locate({ found, where, verb }: ResourceRequest): At {
   const { resource, version } = found;
   const { name, subresource } = where;
@@ -229,7 +232,7 @@ function locate({ found, where, verb }: ResourceRequest): At {
   };
 }
 
-/** The kind that a body should have, for the words of a refusal. */
+/** The expected kind of the body, for error messages. */
 function kindOf({ resource, subresource }: At): string {
   if (subresource === undefined || subresource === 'status') return resource.kind;
   if (subresource === 'scale') return 'Scale';

@@ -1,4 +1,4 @@
-// How answers leave: status line, the headers that every answer has, and a body of known length. A failure is always a Status.
+// Writes responses: status line, common headers, and a body of known length. An error is always a Status.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { internalError, statusOf } from '../../api/status.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
@@ -6,21 +6,21 @@ import { StoreUnavailable } from '../store/store.ts';
 import { unavailable } from '../unavailable.ts';
 import { JSON_TYPE } from './negotiate.ts';
 
-/** One request and its answer. */
+/** One request and its response. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly auditId: string;
-  /** Texts for people, sent as Warning headers. */
+  /** Texts for users, sent as Warning headers. */
   readonly warnings: Set<string>;
-  /** The server is going down: tell the client not to use this connection again. */
+  /** The server is shutting down: the client must not reuse this connection. */
   readonly isLast: boolean;
 }
 
 const NO_CACHE = 'no-cache, private';
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
 
-/** Names and values in turn, as node:http takes them fastest. */
+/** Alternating names and values, the fastest form for node:http. */
 export function headersOf(exchange: Exchange, contentType: string, cacheControl = NO_CACHE): string[] {
   const headers = ['Audit-Id', exchange.auditId, 'Cache-Control', cacheControl, 'Content-Type', contentType];
   if (exchange.isLast) headers.push('Connection', 'close');
@@ -30,7 +30,7 @@ export function headersOf(exchange: Exchange, contentType: string, cacheControl 
 
 export interface AnswerOptions {
   readonly cacheControl?: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly more?: readonly string[];
   /** The caller ends the response. */
   readonly staysOpen?: boolean;
@@ -57,7 +57,7 @@ export const sendJson = (exchange: Exchange, code: number, value: unknown, optio
 export const sendText = (exchange: Exchange, code: number, text: string): void =>
   sendBytes(exchange, code, TEXT_TYPE, Buffer.from(text), { more: ['X-Content-Type-Options', 'nosniff'] });
 
-/** What a real server says of a path that belongs to no group it knows. */
+/** The response of a real server for a path in an unknown group. */
 export const sendNoSuchPage = (exchange: Exchange): void => sendText(exchange, 404, '404 page not found\n');
 
 export function sendError(exchange: Exchange, error: ApiError, options: Pick<AnswerOptions, 'staysOpen'> = {}): void {
@@ -66,11 +66,12 @@ export function sendError(exchange: Exchange, error: ApiError, options: Pick<Ans
   sendJson(exchange, error.code, statusOf(error), { ...options, ...more });
 }
 
-/** Whatever was thrown, as an error with a code. */
+/** Converts anything thrown to an error with a code. */
 export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (thrown instanceof StoreUnavailable) return unavailable(thrown);
-  // A body nested so that some walk over it ran out of stack: the sender's doing, and nothing was written.
+  // Deep nesting in the body exhausted the stack of a recursive function: it is the client's error, and nothing was
+  // written.
   if (thrown instanceof RangeError && /call stack/i.test(thrown.message)) {
     return new ApiError(400, 'BadRequest', 'the object provided is nested too deeply');
   }
@@ -98,10 +99,10 @@ function shortened(texts: ReadonlySet<string>): string[] {
 
 const totalLength = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0);
 
-/** Nothing to escape or to encode. */
+/** Text that needs neither escaping nor encoding. */
 const PLAIN_TEXT = /^[ !#-[\]-~]*$/;
 
-/** `299 - "text"`: one line, quotes escaped, the bytes of UTF-8 each as one character, which is how headers carry them. */
+/** `299 - "text"`: one line, quotes escaped, each byte of UTF-8 as one character, as headers require. */
 export function warningValue(text: string): string {
   if (PLAIN_TEXT.test(text)) return `299 - "${text}"`;
   const line = text.replace(/\p{Cc}+/gu, ' ').replace(/(["\\])/g, '\\$1');

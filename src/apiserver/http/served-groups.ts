@@ -1,5 +1,5 @@
-// What a registry serves, sorted as discovery and OpenAPI show it: groups in the order in which kubectl looks for a name, in each
-// the newest stable version first.
+// The groups and versions of a registry, sorted as in discovery and OpenAPI: groups in the order in which kubectl
+// resolves names, in each the newest stable version first.
 import { by, byText } from '../../base/compare.ts';
 import type { Registry, ServedResource, ServedVersion } from '../registry.ts';
 
@@ -11,7 +11,7 @@ export interface ServedGroup {
 export interface GroupVersion {
   readonly group: string;
   readonly version: string;
-  /** By plural. */
+  /** Sorted by plural. */
   readonly resources: readonly { readonly resource: ServedResource; readonly served: ServedVersion }[];
 }
 
@@ -47,7 +47,7 @@ const byGroup = (a: string, b: string): number =>
 
 const STAGES = ['alpha', 'beta', ''];
 
-/** v2 before v1 before v1beta2 before v1beta1 before v1alpha1; what is no such version comes last, by name. */
+/** v2 before v1 before v1beta2 before v1beta1 before v1alpha1; other versions come last, by name. */
 export function byVersionPriority(a: string, b: string): number {
   const [left, right] = [rank(a), rank(b)];
   if (!left || !right) return left ? -1 : right ? 1 : byText(a, b);
@@ -86,7 +86,7 @@ export function servedGroups(registry: Registry): readonly ServedGroup[] {
     }));
 }
 
-/** Something made from what a registry serves, made again when that has changed. */
+/** A value derived from what a registry serves, computed again when that changes. */
 export function perEpoch<T>(make: (groups: readonly ServedGroup[]) => T): (registry: Registry) => T {
   const made = new WeakMap<Registry, { readonly epoch: number; readonly value: T }>();
   return (registry) => {

@@ -402,7 +402,7 @@ describe('who asks', () => {
       ['GET', `${CM}?fieldSelector=metadata.name%3Dx`],
       ['GET', `${CM}?watch=1&fieldSelector=metadata.namespace%3Ddefault,metadata.name%3Dx&resourceVersion=999999`],
       ['DELETE', `${CM}?fieldSelector=metadata.name%3Dx`],
-      // Else `resourceNames: [x]` with all verbs would be enough to create anything.
+      // Otherwise `resourceNames: [x]` with all verbs would be enough to create any object.
       ['POST', `${CM}?fieldSelector=metadata.name%3Dx`],
       ['GET', '/api/v1/namespaces/default'],
       ['DELETE', '/apis/apps/v1/namespaces/default/deployments'],

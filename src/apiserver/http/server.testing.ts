@@ -1,4 +1,5 @@
-// For the tests of this folder: a listener on 127.0.0.1 over a memory store and the real verbs, with a few kinds that have no rules.
+// For tests of this folder: a listener on 127.0.0.1 with a memory store and the real verbs, and a few kinds without
+// rules.
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import type { KubeObject, User } from '../../api/object.ts';
@@ -77,7 +78,7 @@ const builtin: readonly ServedResource[] = [
 
 const v1beta1 = aVersion('v1beta1', { deprecationWarning: 'use v1, not "v1beta1"' });
 
-/** Stored as v1beta1, served as v1 too. */
+/** Stored as v1beta1, also served as v1. */
 export const widgets = aResource({
   group: 'example.dev',
   plural: 'widgets',
@@ -90,7 +91,7 @@ export const widgets = aResource({
 
 export interface TestCluster extends HttpCluster {
   readonly cluster: Cluster & { readonly registry: LiveRegistry };
-  /** What was asked of the authorizer. */
+  /** The queries to the authorizer. */
   readonly asked: Attributes[];
   seed(objects: readonly KubeObject[]): void;
 }
@@ -104,7 +105,7 @@ export interface TestClusterOptions {
   readonly checks?: HttpCluster['checks'];
 }
 
-/** Token `t-<name>` is that user; others are wrong; none is anonymous. */
+/** Token `t-<name>` is that user; other tokens are invalid; no token is anonymous. */
 export function aCluster(options: TestClusterOptions = {}): TestCluster {
   const { name = 'root', clock = wallClock, random = seededRandom(1), allows = () => true } = options;
   const asked: Attributes[] = [];
@@ -158,7 +159,7 @@ export const aConfigMap = (name: string, data: Record<string, string> = {}): Kub
 export interface TestServer extends Listening {
   readonly clusters: Map<string, HttpCluster>;
   call(method: string, path: string, request?: CallOptions): Promise<Reply>;
-  /** Writes bytes as they are and returns all that came back until the server closed or `until` matched. */
+  /** Sends raw bytes and returns everything received until the server closes or `until` matches. */
   raw(bytes: string | Uint8Array, until?: RegExp): Promise<string>;
 }
 

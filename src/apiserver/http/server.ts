@@ -1,5 +1,5 @@
-// The listener: node:https with client certificates, or node:http on the loopback interface for one person. Whatever a client does, the
-// server continues; closing it closes all connections.
+// The listener: node:https with client certificates, or node:http on the loopback interface for one user. No client can
+// stop the server; closing it closes all connections.
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -20,9 +20,9 @@ export interface ServeOptions {
   readonly host: string;
   /** 0 = any free one. */
   readonly port: number;
-  /** PEM texts. `clientCa` signs the certificates that say who a client is. */
+  /** PEM texts. `clientCa` signs the certificates of clients. */
   readonly tls?: { readonly key: string; readonly certificate: string; readonly clientCa: string };
-  /** Instead of `tls`: no encryption, loopback only, and every client that connects is this user. */
+  /** Instead of `tls`: no encryption, loopback only, and every client is this user. */
   readonly plainHttp?: { readonly user: User };
   readonly limits?: Partial<Limits>;
   readonly clock: Clock;
@@ -34,14 +34,16 @@ export interface ServeOptions {
 export interface Listening {
   readonly port: number;
   readonly host: string;
-  /** Open watches, requests being answered, and connections with or without any. */
+  /** Open watches, requests in flight, and all connections. */
   readonly load: { readonly watches: number; readonly requests: number; readonly connections: number };
-  /** Takes no more connections, ends watches, lets requests finish, then cuts what is left. */
+  /** Accepts no more connections, ends watches, waits for requests, then closes all connections. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Resolves when the port is open. Rejects with the system's error (EADDRINUSE …), or a UserError for options that cannot be. */
+/**
+ * Resolves when the port is open. Rejects with the system's error (EADDRINUSE …), or a UserError for invalid options.
+ */
 export async function serve(options: ServeOptions): Promise<Listening> {
   const { host, port, clock, plainHttp, tls } = options;
   const limits = { ...defaultLimits, ...options.limits };
@@ -80,7 +82,7 @@ export async function serve(options: ServeOptions): Promise<Listening> {
           key: tls.key,
           cert: tls.certificate,
           ca: tls.clientCa,
-          // Clients without a certificate are let in and may have a token; whether one counts is decided for each request.
+          // Clients without a certificate are accepted, because they may have a token; each request is authenticated.
           requestCert: true,
           rejectUnauthorized: false,
           ALPNProtocols: ['http/1.1'],
@@ -91,7 +93,8 @@ export async function serve(options: ServeOptions): Promise<Listening> {
       )
     : createHttpServer(common, handle);
   server.maxConnections = limits.connections;
-  // Without traffic in either direction: a client that does not read its responses is closed, too. A watch may be silent for longer.
+  // Without traffic in either direction: a client that does not read its responses is disconnected, too. A watch may be
+  // idle for longer.
   server.timeout = limits.idleMs;
   server.on('clientError', refuseWith(clock));
   let connections = 0;
@@ -99,7 +102,7 @@ export async function serve(options: ServeOptions): Promise<Listening> {
     connections++;
     socket.once('close', () => connections--);
   });
-  // No 'upgrade' listener: requests for exec and attach arrive as ordinary ones and get an ordinary answer.
+  // No 'upgrade' listener: requests for exec and attach are handled like ordinary requests.
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -144,7 +147,7 @@ export async function serve(options: ServeOptions): Promise<Listening> {
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A page in a browser can reach the loopback interface too; it betrays itself by Host or Origin. */
+/** A web page in a browser can reach the loopback interface, too; its Host or Origin header shows it. */
 function guarded(handle: Handle, port: () => number): Handle {
   return (request, response) => {
     const fault = loopbackFault(request.headers, port());
@@ -162,11 +165,12 @@ const REFUSALS: Readonly<Partial<Record<string, string>>> = {
 
 const LINGER_MS = 1000;
 
-/** What came over the socket is no HTTP, or came too slowly. The connection ends, whether or not the client reads why. */
+/** The client sent no HTTP, or sent too slowly. The connection is closed, whether or not the client reads the error. */
 const refuseWith =
   (clock: Clock) =>
   (error: NodeJS.ErrnoException, socket: Duplex): void => {
-    // Before the handshake nothing can be told: it would wait for the handshake, and the connection with it.
+    // Before the end of the handshake nothing can be sent: the response would wait for it, and keep the connection
+    // open.
     const isMute = /^ERR_(TLS|SSL)_/.test(error.code ?? '');
     if (!socket.writable || isMute || error.code === 'ECONNRESET') {
       socket.destroy();

@@ -1,4 +1,4 @@
-// One object as an answer, in the form that was asked for. The plain form is the store's own bytes.
+// One object as a response, in the requested form. The plain form is the store's own bytes.
 
 import { ApiError } from '../../base/errors.ts';
 import { writeYaml } from '../../base/write-yaml.ts';
@@ -23,7 +23,7 @@ export interface SingleAnswer {
   readonly now: number;
 }
 
-/** The form in which a client accepts the object. Throws a 406 when it accepts none, or a 400 when it wants an unknown table. */
+/** The form that the client accepts. Throws a 406 if it accepts none, or a 400 for an unknown table. */
 export function singleForm(
   exchange: Exchange,
   { at, query, choose }: Pick<SingleAnswer, 'at' | 'query' | 'choose'>,
@@ -37,7 +37,7 @@ export function singleForm(
       `you requested PartialObjectMetadataList, but the requested object is not a list (${at.resource.kind})`,
     );
   }
-  if (chosen.form === 'table') includeObject(query); // throws
+  if (chosen.form === 'table') includeObject(query); // throws if invalid
   return chosen;
 }
 
@@ -71,11 +71,11 @@ export function sendObject(exchange: Exchange, code: number, { at, stored, query
   }
 }
 
-/** An object's metadata alone, as PartialObjectMetadata. */
+/** Only an object's metadata, as PartialObjectMetadata. */
 export const metadataText = (stored: Stored, version: string): string =>
   `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(stored.object().metadata)}}`;
 
-/** Scale, TokenRequest and their like are answered as they are: they have no versions of the resource they hang on. */
+/** Scale, TokenRequest and similar kinds are returned unconverted: they do not have the versions of their resource. */
 function hasOwnKind(resource: ServedResource, subresource: string | undefined): boolean {
   if (subresource === undefined || subresource === 'status') return false;
   const declared = resource.subresources.find((each) => each.name === subresource);

@@ -1,4 +1,4 @@
-// Tables as text, cut so that the rows of a long list can be written one after the other.
+// Tables as text, split so that the rows of a long list can be written one after the other.
 import type { KubeObject } from '../../api/object.ts';
 import type { TableShape } from '../registry.ts';
 import type { IncludeObject } from './options.ts';
@@ -6,9 +6,9 @@ import { type TableMeta, tableOf } from './table.ts';
 
 export interface HeadOptions {
   readonly metadata: TableMeta;
-  /** Of the table: v1 or v1beta1. */
+  /** Version of the table: v1 or v1beta1. */
   readonly version: string;
-  /** False: the client keeps the columns that it has. */
+  /** False: the client keeps the columns that it already has. */
   readonly withColumns: boolean;
 }
 

@@ -1,5 +1,5 @@
-// The Table that `kubectl get` asks for: objects turned into columns and rows. Frozen objects go in, plain data comes out; the columns of
-// a kind are shared by all its tables.
+// The Table for `kubectl get`: converts objects to columns and rows. The input is frozen, the output plain data; all
+// tables of a kind share its columns.
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
 import type { Json } from '../../base/json.ts';
 import type { TableColumn, TableShape } from '../registry.ts';
@@ -25,11 +25,11 @@ export interface Table extends KubeObject {
 
 export interface TableOptions {
   readonly now: number;
-  /** What of the object each row carries; absent = Metadata. `--sort-by` needs the whole of it. */
+  /** Which part of the object each row contains; absent = Metadata. `--sort-by` needs the whole object. */
   readonly include?: IncludeObject;
   /** Of a list; absent = that of the only object. */
   readonly metadata?: TableMeta;
-  /** False for all events of a watch but the first: readers remember the columns. */
+  /** False for all events of a watch except the first: clients remember the columns. */
   readonly withColumns?: boolean;
 }
 
@@ -49,7 +49,7 @@ const rowOf = (object: KubeObject, shape: TableShape, now: number, include: Incl
   object: include === 'Metadata' ? partialMetadata(object) : include === 'Object' ? object : null,
 });
 
-/** What is left of an object for those who only want to know that it exists. */
+/** The metadata of an object. */
 const partialMetadata = (object: KubeObject): KubeObject => ({
   kind: 'PartialObjectMetadata',
   apiVersion: 'meta.k8s.io/v1',

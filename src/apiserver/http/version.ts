@@ -1,4 +1,4 @@
-// Which Kubernetes this server speaks like: the release that the facts about built-in kinds come from.
+// The Kubernetes release whose behavior this server has: the source of the facts about built-in kinds.
 
 export const RELEASE = 'v1.34.4';
 

@@ -8,7 +8,7 @@ import type { FeedEvent } from '../verbs/call.ts';
 import type { EventShape } from './event-encoder.ts';
 import { createWatchHub } from './watch-stream.ts';
 
-/** A hub with one watcher. `happens` wakes it, as a store does when something is visible. */
+/** A hub with one watcher. `happens` wakes it, as a store does for a visible change. */
 async function watched() {
   const hub = createWatchHub({
     clock: wallClock,
@@ -58,7 +58,7 @@ async function watched() {
   };
 }
 
-/** As many steps as controllers in the process take, at least, from hearing of a change to acting on it. */
+/** The minimum number of microtasks between a change and the reaction of a controller in the process. */
 const STEPS = 4;
 
 test('what happened is on its way to those who watch over the wire before controllers in the process act on it', async () => {
@@ -69,7 +69,7 @@ test('what happened is on its way to those who watch over the wire before contro
   expect(socket.bytesWritten).toBe(before);
   for (let step = 0; step < STEPS; step++) await null;
   expect(socket.bytesWritten).toBeGreaterThan(before);
-  expect(socket.writableLength).toBe(0); // and nothing of it is held back
+  expect(socket.writableLength).toBe(0); // and nothing is held back
 });
 
 test('however much happens in one turn of the loop, no more than a slice is told in it', async () => {

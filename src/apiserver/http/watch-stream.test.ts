@@ -24,7 +24,7 @@ interface Event {
   readonly object: any;
 }
 
-/** A watch whose events can be waited for. */
+/** A watch whose events can be awaited. */
 async function aWatch(path: string, headers: Record<string, string> = {}) {
   const events: Event[] = [];
   let text = '';
@@ -56,7 +56,7 @@ async function aWatch(path: string, headers: Record<string, string> = {}) {
   return {
     response,
     events,
-    /** The next so many events. */
+    /** The next `count` events. */
     async take(count: number): Promise<Event[]> {
       await until(() => events.length >= count || isOver);
       return events.splice(0, count);
@@ -66,7 +66,7 @@ async function aWatch(path: string, headers: Record<string, string> = {}) {
   };
 }
 
-/** Time that moves when told. */
+/** A clock that the test moves. */
 function aClock() {
   let now = Date.parse('2026-01-01T00:00:00Z');
   const due: { at: number; run: () => void }[] = [];
@@ -326,7 +326,7 @@ describe('a watcher that does not read', () => {
     cluster.seed([aConfigMap('small')]);
     expect(shown(await watch.take(1))).toEqual(['ADDED small']);
     expect(server.load.watches).toBe(2);
-    // The kernel's buffers take the first megabytes, so it needs a few turns until nothing moves any more.
+    // The kernel buffers the first megabytes, so it takes a few turns until nothing is sent any more.
     while (server.load.watches === 2) {
       time.advance(10_001);
       await new Promise(setImmediate);
@@ -379,7 +379,7 @@ describe('one event for many watchers', () => {
     const cluster = aCluster();
     let made = 0;
     cluster.seed([aConfigMap('first')]);
-    // Every encoding reads the object's bytes, so they are counted where they are read.
+    // Every encoding reads the object's bytes, so reads are counted.
     const counted = (events: readonly FeedEvent[]): readonly FeedEvent[] =>
       events.map((event) => (event.stored ? { ...event, stored: countingOf(event.stored) } : event));
     const wrappers = new WeakMap<object, NonNullable<FeedEvent['stored']>>();

@@ -1,5 +1,5 @@
-// Watches: one JSON document per line for as long as the client stays. Nothing is queued for anybody: a woken watcher pulls what is
-// new, and one whose socket is full pulls later. One that does not read at all is dropped.
+// Watches: one JSON document per line until the client disconnects. Nothing is queued per watcher: a woken watcher
+// pulls new events, and one with a full socket pulls later. A watcher that does not read at all is dropped.
 
 import type { Clock } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -14,7 +14,7 @@ import { asApiError, type Exchange, headersOf } from './respond.ts';
 export interface WatchHub {
   readonly size: number;
   open(exchange: Exchange, watch: OpenWatch): void;
-  /** Ends all of them as their timeouts would. */
+  /** Ends all watches like a timeout. */
   endAll(): void;
 }
 
@@ -22,7 +22,7 @@ export interface OpenWatch {
   readonly feed: WatchFeed;
   readonly shape: EventShape;
   readonly encoder: EventEncoder;
-  /** Of the watching identity; counts this one already. */
+  /** Account of the watching identity; already counts this watch. */
   readonly account: Pick<Account, 'closeWatch' | 'addUnsent' | 'isUnread'>;
   readonly sendsBookmarks: boolean;
   readonly timeoutSeconds: number | undefined;
@@ -36,7 +36,7 @@ export interface WatchHubOptions {
 
 const BOOKMARK_MS = 60_000;
 const SHORTEST_TIMEOUT_MS = 30 * 60_000;
-/** Watchers served in one turn of the event loop: a write that wakes thousands must not hold up everybody else. */
+/** Watchers served per turn of the event loop: a write that wakes thousands must not delay everything else. */
 const SLICE = 512;
 const BURST_BYTES = 64 * 1024;
 
@@ -44,10 +44,10 @@ export function createWatchHub({ clock, random, limits }: WatchHubOptions): Watc
   const open = new Set<Watcher>();
   const ready: Watcher[] = [];
   let isScheduled = false;
-  /** Served in this turn already. */
+  /** Already served in this turn. */
   let served = 0;
 
-  // Before the controllers in this process act on what has happened, so that clients elsewhere can act at the same time.
+  // Runs before the controllers in this process react to the change, so that remote clients can react at the same time.
   const schedule = () => {
     if (isScheduled || served >= SLICE) return;
     isScheduled = true;
@@ -93,7 +93,7 @@ export function createWatchHub({ clock, random, limits }: WatchHubOptions): Watc
 
 interface Watcher {
   start(): void;
-  /** Writes what is new, as far as the socket takes it. */
+  /** Writes new events, until the socket is full. */
   pump(): void;
   end(): void;
 }
@@ -119,7 +119,7 @@ function createWatcher(exchange: Exchange, watch: OpenWatch, around: Surrounding
   let isOver = false;
   let unsent = 0;
 
-  /** Only what the socket could not take at once is worth counting. */
+  /** Only bytes that the socket did not accept immediately are counted. */
   const noteUnsent = (bytes: number) => {
     if (bytes === unsent) return;
     account.addUnsent(bytes - unsent);
@@ -149,7 +149,7 @@ function createWatcher(exchange: Exchange, watch: OpenWatch, around: Surrounding
     return bytes;
   };
 
-  /** The bytes of the next events: one event as everybody gets it, a burst joined into one write. */
+  /** The bytes of the next events: a single event is shared by all watchers, a burst is joined into one write. */
   const burst = (): Uint8Array => {
     const first = encoded(pending[next++] as FeedEvent);
     if (next === pending.length) return first;
@@ -188,10 +188,10 @@ function createWatcher(exchange: Exchange, watch: OpenWatch, around: Surrounding
         }
         while (next < pending.length) {
           if (response.writableLength > limits.watchBufferBytes) return block();
-          // A client that does not read its many watches: what they were sent fills our memory.
+          // The client does not read its many watches, so the sent events fill our memory.
           if (account.isUnread()) return void response.destroy();
           if (!response.write(burst())) noteUnsent(response.writableLength);
-          // It would else wait until all that is ready has run.
+          // Otherwise the write would wait until all pending microtasks and callbacks have run.
           response.socket?.uncork();
         }
       }
@@ -200,7 +200,10 @@ function createWatcher(exchange: Exchange, watch: OpenWatch, around: Surrounding
     }
   };
 
-  /** Says how far this watcher has seen. Not while something is still unsent: the client would skip it after a reconnect. */
+  /**
+   * Reports how far this watcher has seen. Not while data is unsent, because the client would skip it after a
+   * reconnect.
+   */
   const bookmark = (): Uint8Array | undefined => {
     pump();
     if (isOver || isBlocked || !watch.sendsBookmarks) return undefined;
@@ -221,10 +224,10 @@ function createWatcher(exchange: Exchange, watch: OpenWatch, around: Surrounding
     start() {
       response.on('close', close);
       response.on('drain', () => noteUnsent(0));
-      // Nothing may happen for an hour: the connection is not idle.
+      // A watch without events for an hour is not an idle connection.
       response.on('timeout', () => {});
       response.writeHead(200, headersOf(exchange, JSON_TYPE));
-      // Clients wait for the headers before they do anything else, and there may be no event for an hour.
+      // Clients wait for the headers first, and there may be no event for an hour.
       response.flushHeaders();
       cancels.set('wake', feed.onWake(queue));
       cancels.set(
@@ -239,7 +242,7 @@ function createWatcher(exchange: Exchange, watch: OpenWatch, around: Surrounding
   };
 }
 
-/** A watch that could not begin because its revision is gone: a real server says so inside the stream. */
+/** A watch that cannot start because its revision has been compacted: a real server reports this inside the stream. */
 export function sendExpiredWatch(exchange: Exchange, error: ApiError): void {
   exchange.response.writeHead(200, headersOf(exchange, JSON_TYPE));
   exchange.response.end(errorEvent(error));

@@ -1,11 +1,11 @@
-// What a manager is told that applies a field of another one.
+// The error for a manager that applies a field of another manager.
 import { byText } from '../../base/compare.ts';
 import { ApiError } from '../../base/errors.ts';
 import { pathsOf, pathText } from './field-set.ts';
 import { identityOf, type Owner } from './managers.ts';
 import type { FieldConflict } from './ownership.ts';
 
-/** 409 with a cause for every field, by manager and path. */
+/** 409 with a cause for every field, sorted by manager and path. */
 export function conflictStatus(conflicts: readonly FieldConflict[]): ApiError {
   const sorted = conflicts.toSorted((a, b) => byText(identityOf(a.owner), identityOf(b.owner)));
   const causes = sorted.flatMap(({ owner, fields }) =>

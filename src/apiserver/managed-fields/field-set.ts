@@ -1,10 +1,11 @@
-// Sets of field paths, as a tree. A step of a path has the form that FieldsV1 gives it: `f:name` is a field, `k:{"name":"web"}` an item of a list by
-// its keys, `v:"x"` an item of a set by its value, `i:0` an item by its place. Sets are never changed: every operation makes a new one.
+// Sets of field paths, as a tree. The steps of a path are those of FieldsV1: `f:name` is a field, `k:{"name":"web"}` an
+// item of a list by its keys, `v:"x"` an item of a set by its value, `i:0` an item by its index. Sets are immutable:
+// every operation creates a new one.
 import { byNumber, byText } from '../../base/compare.ts';
 import { isObject } from '../../base/json.ts';
 
 export interface FieldNode {
-  /** The path itself belongs to the set, not only paths below it. */
+  /** The path itself is in the set, not only paths below it. */
   readonly member: boolean;
   readonly children: FieldSet;
 }
@@ -30,7 +31,7 @@ export class FieldSetBuilder {
     node.member = true;
   }
 
-  /** The paths so far; the builder must not be used afterwards. */
+  /** The paths so far; do not use the builder afterwards. */
   done(): FieldSet {
     return this.#root.children;
   }
@@ -71,7 +72,7 @@ export function intersection(a: FieldSet, b: FieldSet): FieldSet {
   return result;
 }
 
-/** The paths of `a` that are not in `b`; a path in `b` does not take those below it along. */
+/** The paths of `a` that are not in `b`; a path in `b` does not remove the paths below it. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isDisjoint(a, b)) return a;
   const result = new Map<string, FieldNode>();
@@ -83,7 +84,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return result;
 }
 
-/** The same, but a path in `b` takes all below it along. */
+/** The same, but a path in `b` also removes all paths below it. */
 export function without(a: FieldSet, b: FieldSet): FieldSet {
   if (isDisjoint(a, b)) return a;
   const result = new Map<string, FieldNode>();
@@ -95,7 +96,7 @@ export function without(a: FieldSet, b: FieldSet): FieldSet {
   return result;
 }
 
-/** In their first steps. */
+/** Compares only the first steps. */
 function isDisjoint(a: FieldSet, b: FieldSet): boolean {
   const [few, many] = a.size < b.size ? [a, b] : [b, a];
   for (const step of few.keys()) if (many.has(step)) return false;
@@ -113,7 +114,7 @@ export function includes(a: FieldSet, b: FieldSet): boolean {
   return true;
 }
 
-/** Only the paths below those first steps. */
+/** Only the paths that begin with this step. */
 export function only(a: FieldSet, step: string): FieldSet {
   const node = a.get(step);
   return node === undefined ? EMPTY : new Map([[step, node]]);
@@ -153,7 +154,7 @@ export function isEqualSet(a: FieldSet, b: FieldSet): boolean {
   return true;
 }
 
-/** All paths: those that end in a node before those below it. */
+/** All paths: at each node its own path before those below it. */
 export function* pathsOf(set: FieldSet, prefix: readonly string[] = []): Generator<readonly string[]> {
   const steps = sortedSteps(set);
   for (const step of steps) if (set.get(step)?.member) yield [...prefix, step];
@@ -163,13 +164,13 @@ export function* pathsOf(set: FieldSet, prefix: readonly string[] = []): Generat
 export const sortedSteps = (set: FieldSet): readonly string[] => {
   const steps = [...set.keys()];
   if (steps.length < 2) return steps;
-  // Most sets have nothing but fields, and those are in the order of their text.
+  // Most sets contain only fields, which are sorted as text.
   return steps.every((step) => step.startsWith('f:')) ? steps.sort() : steps.sort(bySteps);
 };
 
 const KINDS = 'fkvi';
 
-/** Fields, then items by key, by value and by place. */
+/** Fields, then items by key, by value and by index. */
 function bySteps(a: string, b: string): number {
   const kind = byNumber(KINDS.indexOf(a.charAt(0)), KINDS.indexOf(b.charAt(0)));
   if (kind !== 0) return kind;
@@ -200,7 +201,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A path as refusals print it: `.spec.containers[name="web"].image`. */
+/** A path as in error messages: `.spec.containers[name="web"].image`. */
 export const pathText = (path: readonly string[]): string => path.map(stepText).join('');
 
 export function stepText(step: string): string {

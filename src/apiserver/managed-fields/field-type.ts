@@ -1,4 +1,4 @@
-// How server-side apply sees a schema: which values are merged field by field or item by item, and which belong to one manager as a whole.
+// The types of a schema for server-side apply: which values are merged by field or item, and which are atomic.
 import { resolveBuiltin } from '../../api/builtin/types.ts';
 import type { Schema } from '../../api/schema.ts';
 import { isObject } from '../../base/json.ts';
@@ -13,7 +13,7 @@ export interface MapType {
   readonly atomic: boolean;
   /** Declared fields. */
   field(name: string): FieldType | undefined;
-  /** Of all other keys; absent = there may be none. */
+  /** Type of all other keys; absent = other keys are not allowed. */
   readonly element?: () => FieldType;
   defaultOf(name: string): unknown;
 }
@@ -21,7 +21,7 @@ export interface MapType {
 export interface ListType {
   readonly how: 'atomic' | 'set' | 'map';
   readonly keys: readonly string[];
-  /** The keys in the order in which a step names them. */
+  /** The keys in the order of a step. */
   readonly sortedKeys: readonly string[];
   readonly element: () => FieldType;
 }
@@ -32,7 +32,7 @@ const UNTYPED: FieldType = {
   map: { atomic: true, field: () => undefined, element: () => UNTYPED, defaultOf: () => undefined },
 };
 
-/** Values of which the schema says nothing: maps are merged key by key, lists are atomic. */
+/** Values without a schema: maps are merged by key, lists are atomic. */
 export const DEDUCED: FieldType = {
   scalar: 'untyped',
   list: { how: 'atomic', keys: [], sortedKeys: [], element: () => UNTYPED },
@@ -51,7 +51,7 @@ const ANY_REF = 'io.k8s.apimachinery.pkg.runtime.RawExtension';
 const known = { plain: new WeakMap<Schema, FieldType>(), open: new WeakMap<Schema, FieldType>() };
 const roots = new WeakMap<Schema, FieldType>();
 
-/** The type of whole objects of a kind: a CRD's schema need not say what metadata is. */
+/** The type of whole objects of a kind: a CRD's schema may omit the metadata. */
 export function objectType(schema: Schema): FieldType {
   let type = roots.get(schema);
   if (type === undefined) {
@@ -84,7 +84,7 @@ function typeOf(schema: Schema, isOpen: boolean): FieldType {
 
 const ZEROS: Readonly<Record<string, unknown>> = { string: '', integer: 0, boolean: false };
 
-/** A required field of a built-in type that is missing counts as its zero value, so an entry of a list has its key all the same. */
+/** A missing required field of a built-in type counts as its zero value, so that a list entry always has its key. */
 function builtinType($ref: string): FieldType {
   const schema = resolveBuiltin($ref);
   const { required = [], properties = {} } = schema;
@@ -176,7 +176,7 @@ const listType = (how: ListType['how'], keys: readonly string[] = [], element: (
 
 export type Form = 'map' | 'list' | 'scalar';
 
-/** As what a value is treated: as itself where the type allows it, else as what the type prefers. */
+/** How a value is treated: by its own form if the type allows it, otherwise by the preferred form of the type. */
 export function formOf(type: FieldType, value: unknown): Form {
   if (value !== undefined && value !== null) {
     const own: Form = Array.isArray(value) ? 'list' : typeof value === 'object' ? 'map' : 'scalar';
@@ -192,7 +192,7 @@ export const asMap = (value: unknown): Readonly<Record<string, unknown>> | undef
 
 export const asList = (value: unknown): readonly unknown[] | undefined => (Array.isArray(value) ? value : undefined);
 
-/** The step that leads to an item of a set or a map. Throws what is wrong with the item. */
+/** The step to an item of a set or map list. Throws if the item is invalid. */
 export function stepOf(list: ListType, item: unknown): string {
   if (list.how === 'set') {
     if (isObject(item)) throw new BadItem("associative list without keys has an element that's a map type");

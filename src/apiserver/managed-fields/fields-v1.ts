@@ -1,4 +1,4 @@
-// Field sets as FieldsV1, the form in which metadata.managedFields has them.
+// Field sets as FieldsV1, the format of metadata.managedFields.
 import { deepFreeze, isObject } from '../../base/json.ts';
 import { type FieldNode, type FieldSet, sortedSteps } from './field-set.ts';
 import { noSteps, type Shape } from './shape.ts';
@@ -6,14 +6,14 @@ import { noSteps, type Shape } from './shape.ts';
 export type FieldsV1 = Readonly<Record<string, unknown>>;
 
 const SELF = '.';
-/** Most of what FieldsV1 consists of. */
+/** The most common value in FieldsV1. */
 const NOTHING: FieldsV1 = Object.freeze({});
 
-/** Both forms of a set, for as long as one of them is in use. */
+/** Caches for both forms of a set, as long as one of them is in use. */
 const encodings = new WeakMap<FieldSet, FieldsV1>();
 const decodings = new WeakMap<FieldsV1, FieldSet>();
 
-/** Frozen. */
+/** The result is frozen. */
 export function encodeFields(set: FieldSet): FieldsV1 {
   let fields = encodings.get(set);
   if (fields === undefined) {
@@ -24,7 +24,7 @@ export function encodeFields(set: FieldSet): FieldsV1 {
   return fields;
 }
 
-/** `member`: with the path that the set is below. */
+/** `member`: includes the path above the set. */
 function encoded(set: FieldSet, member: boolean): FieldsV1 {
   if (set.size === 0) return NOTHING;
   const result: Record<string, unknown> = member ? { [SELF]: NOTHING } : {};
@@ -44,7 +44,7 @@ export function decodeFields(fields: unknown): FieldSet {
   const known = isObject(fields) ? decodings.get(fields) : undefined;
   if (known !== undefined) return known;
   const set = decoded(fields);
-  // What a client sent can still be changed.
+  // An object from a client is mutable, so it must not be a cache key.
   if (Object.isFrozen(fields)) decodings.set(fields as FieldsV1, set);
   return set;
 }

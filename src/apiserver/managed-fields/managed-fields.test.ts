@@ -231,7 +231,7 @@ describe('apply', () => {
         const kept = others.reduce((sum, [, owner]) => union(sum, owner.fields), fieldsOf(VERSIONS.type, second));
         const given = difference(before.owners.get(identityOf(by('alpha')))?.fields ?? new Map(), kept);
         for (const path of pathsOf(intersection(given, left))) {
-          // Only what leads to a field of another manager may stay.
+          // Only parents of a field of another manager may stay.
           expect([...pathsOf(kept)].some((each) => pathText(each).startsWith(pathText(path)))).toBe(true);
         }
       }),

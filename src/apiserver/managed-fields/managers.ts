@@ -1,4 +1,5 @@
-// metadata.managedFields: who owns which fields. One entry per manager, operation, subresource and, for updates, version.
+// metadata.managedFields: which manager owns which fields. One entry per manager, operation, subresource and, for
+// updates, version.
 
 import { byNumber, byText } from '../../base/compare.ts';
 import { isObject } from '../../base/json.ts';
@@ -20,7 +21,7 @@ export interface Owner extends Manager {
   readonly fields: FieldSet;
 }
 
-/** Field by field: on the way of every write a spread would take a third of its time. */
+/** Field by field, because a spread would take a third of the time of every write. */
 export const ownerOf = (
   { manager, operation, apiVersion, subresource }: Manager,
   time: string | undefined,
@@ -75,7 +76,7 @@ function decoded(entry: unknown, index: number): Owner {
   }
 }
 
-/** Appliers first, then by time and name: the order in which a real server writes them. */
+/** Appliers first, then by time and name, as on a real server. */
 export function encodeOwners(owners: Owners): readonly unknown[] {
   return [...owners.values()]
     .sort(

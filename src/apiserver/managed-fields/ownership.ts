@@ -1,5 +1,5 @@
-// Server-side apply and the tracking of other writes, on plain objects: who owns what after a write, what an applied configuration makes of an object,
-// and who is in the way. Pure; the caller says what the versions of a kind are.
+// Server-side apply and the tracking of other writes, on plain objects: the owners after a write, the result of an
+// applied configuration, and conflicts. Pure; the caller provides the versions of a kind.
 import type { KubeObject } from '../../api/object.ts';
 import { deepEqual } from '../../base/json.ts';
 import {
@@ -22,7 +22,7 @@ import { merge, removed } from './typed-merge.ts';
 /** A kind in one of its versions. */
 export interface VersionView {
   readonly type: FieldType;
-  /** From the version of the request, and back to it. */
+  /** Converts from the version of the request, and back. */
   from(object: KubeObject): KubeObject;
   back(object: KubeObject): KubeObject;
 }
@@ -32,11 +32,14 @@ export interface Versions {
   readonly type: FieldType;
   /** undefined = no longer served. */
   view(apiVersion: string): VersionView | undefined;
-  /** What of a set this endpoint may own: not the status on the main one. By the version in which the set is. */
+  /**
+   * The part of a set that this endpoint may own: the main endpoint does not own the status. `apiVersion` is the
+   * version of the set.
+   */
   restrict(fields: FieldSet, apiVersion: string): FieldSet;
 }
 
-/** Fields that the server owns. */
+/** Fields that only the server owns. */
 const SERVER_FIELDS: FieldSet = setOf(
   ['f:apiVersion'],
   ['f:kind'],
@@ -87,7 +90,10 @@ export interface FieldConflict {
   readonly fields: FieldSet;
 }
 
-/** What the others own after a change, and which of their fields it touched. Owners without a field and of unknown versions go. */
+/**
+ * The fields of other owners after a change, and which of them it touched. Owners without a field and of unknown
+ * versions are dropped.
+ */
 function others(
   change: Change,
   self: string,
@@ -110,7 +116,7 @@ function others(
   return { owners, conflicts };
 }
 
-/** Who owns what after a create, update or patch. */
+/** The owners after a create, update or patch. */
 export function ownersAfterUpdate(change: Change, by: Manager, time: string | undefined): Owners {
   const comparisonIn = comparer(change);
   const { owners } = others(change, '', comparisonIn);
@@ -120,7 +126,7 @@ export function ownersAfterUpdate(change: Change, by: Manager, time: string | un
   const identity = identityOf(by);
   const all = union(fields, owners.get(identity)?.fields ?? EMPTY);
   const before = change.owners.get(identity)?.fields;
-  // The set that was there has its FieldsV1 already.
+  // The existing set already has its FieldsV1.
   owners.set(identity, ownerOf(by, time, before !== undefined && isEqualSet(all, before) ? before : all));
   return capped(owners);
 }
@@ -142,7 +148,10 @@ export type Applied =
   | { readonly object: KubeObject; readonly owners: Owners }
   | { readonly conflicts: readonly FieldConflict[] };
 
-/** The live object with the configuration, without what the manager applied before and no other manager owns; or the managers that conflict. */
+/**
+ * The live object merged with the configuration, without the fields that only this manager applied before; or the
+ * conflicting managers.
+ */
 export function apply(application: Application): Applied {
   const { versions, owners, live, config, by, force, time } = application;
   const self = identityOf(by);
@@ -160,7 +169,7 @@ export function apply(application: Application): Applied {
   return { object: next, owners: left };
 }
 
-/** Removes what the manager has given up: owned by it before, and by no manager now. */
+/** Removes the fields that the manager has given up: it owned them before, and no manager owns them now. */
 function pruned(versions: Versions, merged: KubeObject, owners: Owners, last: Owner, apiVersion: string): KubeObject {
   const own = viewOf(versions, last.apiVersion, apiVersion);
   if (own === undefined || givesUpNothing(owners, last, apiVersion)) return merged;
@@ -189,7 +198,7 @@ function pruned(versions: Versions, merged: KubeObject, owners: Owners, last: Ow
   return own.back(removed(own.type, whole, intersection(gone, given)) as KubeObject);
 }
 
-/** Most applies name all that the last one named. With one version there is nothing else that could take a field out. */
+/** Most applies name all fields of the previous one. With a single version no other field can be removed. */
 function givesUpNothing(owners: Owners, last: Owner, apiVersion: string): boolean {
   const claimed = owners.get(identityOf(last));
   if (claimed === undefined || !includes(claimed.fields, last.fields)) return false;

@@ -1,5 +1,5 @@
-// The owners of a Scale, which are those of one field of the object behind it, and what a change of them makes of the object's owners. As on a real
-// server an update that owned the field with others of the object loses it to an entry of its own, which has no time.
+// The owners of a Scale are those of one field of its object; a change of them changes the object's owners. As on a
+// real server, a manager that updated the field together with others gets a separate entry for it, without a time.
 import { difference, type FieldSet, has, isEmpty, setOf } from './field-set.ts';
 import { identityOf, type Owner, type Owners } from './managers.ts';
 
@@ -10,7 +10,7 @@ const ONLY_REPLICAS: FieldSet = setOf(REPLICAS);
 export interface ScaledField {
   /** Steps to the number of replicas in the object. */
   readonly path: readonly string[];
-  /** In which versions of the object it is there. */
+  /** Whether that version of the object has it. */
   isVersion(apiVersion: string): boolean;
 }
 
@@ -24,7 +24,7 @@ export function ownersOfScale(owners: Owners, { path, isVersion }: ScaledField):
   return result;
 }
 
-/** The owners of the object, in the version of the request, once those of its Scale are `scaled`. */
+/** The owners of the object, in the version of the request, if the owners of its Scale are `scaled`. */
 export function ownersWithScale(owners: Owners, scaled: Owners, field: ScaledField, apiVersion: string): Owners {
   const replicas = setOf(field.path);
   const others = new Map(scaled);

@@ -1,11 +1,13 @@
-// Field sets that are made once per shape. Most objects of a kind have the same fields, so their owners share one set, and the set its FieldsV1: a
-// create costs a few lookups, and the objects that are kept parsed do not hold a tree of owners each.
+// Field sets that are shared by shape. Most objects of a kind have the same fields, so their owners share one set, and
+// the set its FieldsV1: a create costs a few lookups, and parsed objects do not hold a tree of owners each.
 import { EMPTY, type FieldNode, type FieldSet, LEAF, sizeOf } from './field-set.ts';
 
-/** Clients choose the keys of data and labels. After so many steps all is forgotten; sets in use stay what they are. */
+/**
+ * Clients choose the keys of data and labels, so the cache is cleared after this many steps; sets in use stay valid.
+ */
 const MAX_STEPS = 50_000;
 
-/** The steps of a set so far, in the order in which they came. */
+/** The steps of a set so far, in insertion order. */
 export class Shape {
   readonly #before: Shape | undefined;
   readonly #step: string;
@@ -26,7 +28,7 @@ export class Shape {
     return this.#before === undefined;
   }
 
-  /** The same steps and one more, which is not among them. */
+  /** The same steps and one more, which must be new. */
   with(step: string, node: FieldNode = LEAF): Shape {
     const known = node === LEAF ? this.#leaves : this.#below(node);
     let shape = known.get(step);
@@ -84,7 +86,7 @@ export function noSteps(): Shape {
   return root;
 }
 
-/** The same operation, carried out once for two sets: they are kept as long as their shapes are, and the results with them. */
+/** Caches the result of an operation on two sets, as long as both sets are in use. */
 export function oncePerPair(operate: (a: FieldSet, b: FieldSet) => FieldSet): (a: FieldSet, b: FieldSet) => FieldSet {
   const known = new WeakMap<FieldSet, WeakMap<FieldSet, FieldSet>>();
   return (a, b) => {

@@ -1,4 +1,4 @@
-// Which fields a value has, and which differ between two values, by the type.
+// The fields of a value, and the difference between two values, by type.
 import { deepEqual } from '../../base/json.ts';
 import { EMPTY, type FieldNode, type FieldSet, FieldSetBuilder, LEAF, union } from './field-set.ts';
 import {
@@ -17,7 +17,7 @@ import { noSteps, type Shape } from './shape.ts';
 
 // ---- the fields of a value
 
-/** The leaves of a value, with the items of lists and the keys of maps on the way to them. */
+/** The leaves of a value, plus the list items and map keys on the path to them. */
 export function fieldsOf(type: FieldType, value: unknown): FieldSet {
   const builder = new FieldSetBuilder();
   collect(type, value, [], builder);
@@ -38,7 +38,7 @@ function collectList(type: ListType, value: unknown, path: string[], into: Field
   }
   for (const [step, items] of itemsOf(type, asList(value) ?? [])) {
     path.push(step);
-    // An item that is there twice belongs to one manager as a whole.
+    // A duplicate item belongs to one manager as a whole.
     if (items.length === 1) collect(type.element(), items[0], path, into);
     into.insert(path);
     path.pop();
@@ -63,7 +63,7 @@ function collectMap(type: MapType, value: unknown, path: string[], into: FieldSe
   }
 }
 
-/** The items of a list by their steps, in order. An item that cannot be told from others is left out: live objects may have some. */
+/** The items of a list by their steps, in order. An item without a valid key is omitted: live objects may have some. */
 export function itemsOf(type: ListType, list: readonly unknown[]): ReadonlyMap<string, readonly unknown[]> {
   const items = new Map<string, unknown[]>();
   for (const item of list) {
@@ -81,7 +81,7 @@ export function itemsOf(type: ListType, list: readonly unknown[]): ReadonlyMap<s
   return items;
 }
 
-/** The set with every declared field that leads to one of its paths. */
+/** The set plus every declared field on the way to one of its paths. */
 export function withNamedFields(type: FieldType | undefined, set: FieldSet): FieldSet {
   if (set.size === 0) return EMPTY;
   const result = new Map<string, FieldNode>();
@@ -114,7 +114,7 @@ export function compare(type: FieldType, old: unknown, next: unknown): Compariso
   return { added: at('added'), modified: at('modified'), removed: at('removed') };
 }
 
-/** What differs below one path. Most comparisons find nothing on most sides. */
+/** The differences below one path. Most comparisons have none on most sides. */
 type Sides = { -readonly [side in keyof Comparison]?: Shape };
 
 function put(sides: Sides, side: keyof Sides, step: string, node: FieldNode): void {
@@ -123,7 +123,7 @@ function put(sides: Sides, side: keyof Sides, step: string, node: FieldNode): vo
 
 /** undefined = absent. */
 function compareAt(step: string, type: FieldType, old: unknown, next: unknown, into: Sides): void {
-  // Most of an object is shared between its revisions.
+  // Revisions of an object share most of their parts.
   if (old === next) return;
   if (old === undefined || next === undefined) {
     const isNew = old === undefined;
@@ -141,7 +141,7 @@ function compareAt(step: string, type: FieldType, old: unknown, next: unknown, i
   else if (isChanged) put(into, 'modified', step, LEAF);
 }
 
-/** True if the two have nothing below them that could be compared. */
+/** True if both values have no comparable parts. */
 function isComparedWhole(form: Form, type: FieldType, old: unknown, next: unknown, below: Sides): boolean {
   if (form === 'list') return compareLists(type.list as ListType, asList(old) ?? [], asList(next) ?? [], below);
   if (form === 'map') return compareMaps(type.map as MapType, asMap(old) ?? {}, asMap(next) ?? {}, below);
@@ -187,7 +187,7 @@ function compareMaps(type: MapType, before: FieldMap, after: FieldMap, below: Si
   return false;
 }
 
-/** A value that is on one side only: every path in it, those of maps and lists as well. */
+/** All paths of a value that exists on one side only, including those of maps and lists. */
 function wholeOf(type: FieldType, value: unknown): FieldNode {
   const form = formOf(type, value);
   if (form === 'list') return wholeItems(type.list as ListType, asList(value) ?? []);

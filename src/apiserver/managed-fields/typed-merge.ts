@@ -1,4 +1,4 @@
-// What an applied configuration makes of a live value, what is left of a value when fields are taken out, and what is wrong with a configuration.
+// Merges an applied configuration into a live value, removes fields from a value, and validates a configuration.
 import { isObject } from '../../base/json.ts';
 import type { FieldSet } from './field-set.ts';
 import { stepText } from './field-set.ts';
@@ -17,7 +17,7 @@ import { itemsOf } from './typed-fields.ts';
 
 // ---- merge
 
-/** The live value with what the configuration says. Shares with both what neither changed. */
+/** The live value with the configuration merged in. Shares unchanged parts with both. */
 export function merge(type: FieldType, live: unknown, config: unknown): unknown {
   if (config === undefined) return live;
   if (live === undefined) return config;
@@ -39,7 +39,7 @@ function mergedMap(type: MapType, live: unknown, config: unknown): unknown {
 }
 
 /**
- * Items of the live list keep their places as long as the configuration does not order them otherwise: those that only the live list has come first,
+ * Live items keep their order unless the configuration has another one: items that only the live list has come first,
  * then those of the configuration.
  */
 function mergedList(type: ListType, live: unknown, config: unknown): unknown {
@@ -49,7 +49,7 @@ function mergedList(type: ListType, live: unknown, config: unknown): unknown {
   const wanted = itemsOf(type, right);
   const existing = itemsOf(type, left);
   const order = [...wanted.keys()];
-  // An item that the live list has twice is merged with none of the two.
+  // A duplicate item of the live list is not merged.
   const liveOf = (step: string) => ((existing.get(step)?.length ?? 0) === 1 ? existing.get(step)?.[0] : undefined);
   const lefts = left.flatMap((item) => {
     try {
@@ -91,7 +91,7 @@ function mergedList(type: ListType, live: unknown, config: unknown): unknown {
 
 // ---- removal
 
-/** The value without the paths of a set. What has nothing left becomes null. */
+/** The value without the paths of a set. A value with nothing left becomes null. */
 export function removed(type: FieldType, value: unknown, paths: FieldSet): unknown {
   if (paths.size === 0) return value;
   const form = formOf(type, value);
@@ -130,16 +130,16 @@ function removedFromList(type: ListType, value: unknown, paths: FieldSet): unkno
   return result.length > 0 ? result : null;
 }
 
-// ---- what is wrong with a configuration
+// ---- validation of a configuration
 
-/** One line per fault, `.spec.ports: …`; none = fine. */
+/** One line per error, `.spec.ports: …`; empty = valid. */
 export function faultsOf(type: FieldType, value: unknown): readonly string[] {
   const faults: string[] = [];
   check(type, value, '', faults);
   return faults;
 }
 
-/** The faults as one text. */
+/** The errors as one message. */
 export const faultText = (faults: readonly string[]): string =>
   faults.length === 1 ? (faults[0] as string) : ['errors:', ...faults.map((fault) => `  ${fault}`)].join('\n');
 
@@ -161,7 +161,7 @@ function checkMap(type: MapType, map: Readonly<Record<string, unknown>>, path: s
   for (const key of Object.keys(map)) {
     const at = `${path}.${key}`;
     const below = type.field(key) ?? type.element?.();
-    // A real server stops at the first unknown field of an object, too.
+    // A real server also stops at the first unknown field of an object.
     if (below === undefined) {
       faults.push(fault(at, 'field not declared in schema'));
       return;

@@ -1,4 +1,4 @@
-// Values in the words of Kubernetes' decoder, for refusals.
+// Values in the terms of Kubernetes' decoder, for error messages.
 import { isObject, type Json } from '../../base/json.ts';
 
 /** object, array, string, number, bool or null. */
@@ -10,7 +10,10 @@ export function jsonKind(value: Json): string {
 
 const LONGEST_SHOWN = 2000;
 
-/** A value as Go prints it: `map[image:y name:c]`, keys sorted. Long ones are cut: a refusal is no place for a whole object. */
+/**
+ * A value as Go prints it: `map[image:y name:c]`, keys sorted. Long values are truncated, because an error message
+ * should not contain a whole object.
+ */
 export function goText(value: unknown): string {
   const text = goValue(value, 0);
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;

@@ -1,4 +1,5 @@
-// JSON patch as the API server takes it: what may be sent, how many operations, and its refusals. The engine is base/json-patch.ts.
+// JSON patch in the API server: accepted bodies, the maximum number of operations, and error messages. The engine is
+// base/json-patch.ts.
 import { badRequest, tooLarge } from '../../api/status.ts';
 import { ApiError } from '../../base/errors.ts';
 import { isObject, type Json } from '../../base/json.ts';
@@ -7,7 +8,10 @@ import { jsonKind } from './json-kind.ts';
 
 const MAX_OPERATIONS = 10_000;
 
-/** The original with all operations done. Throws ApiError: 400 malformed, 413 too many operations, 422 when one does not apply. */
+/**
+ * The original with all operations applied. Throws ApiError: 400 malformed, 413 too many operations, 422 if one does
+ * not apply.
+ */
 export function applyJsonPatch(original: Json, patch: Json): Json {
   if (patch === null) return original;
   if (!Array.isArray(patch)) throw undecodable(patch, '[]handlers.jsonPatchOp');
@@ -35,6 +39,7 @@ export function applyJsonPatch(original: Json, patch: Json): Json {
 const undecodable = (value: Json, type: string, into = 'Go value of type'): ApiError =>
   badRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(value)} into ${into} ${type}`);
 
-// A real server gives no reason; we add none to the message, tools compare it, but keep ours as the cause for logs and tests.
+// A real server gives no reason. The message must be equal, because tools compare it, so our reason is only the cause,
+// for logs and tests.
 const inapplicable = (cause: JsonPatchError): ApiError =>
   new ApiError(422, 'Invalid', 'the server rejected our request due to an error in our request', {}, { cause });

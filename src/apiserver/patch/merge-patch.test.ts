@@ -5,7 +5,8 @@ import { deepFreeze, type Json } from '../../base/json.ts';
 import { applyMergePatch } from './merge-patch.ts';
 
 describe('a merge patch', () => {
-  // The table of RFC 7386, appendix A, as far as both sides are objects; nulls inside new lists go as on a real server.
+  // The table of RFC 7386, appendix A, where both sides are objects; nulls inside new lists are removed as on a real
+  // server.
   test.each<[Json, Json, Json]>([
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],

@@ -1,10 +1,10 @@
-// JSON merge patch as the server takes it: refusals in the words of Kubernetes.
+// JSON merge patch in the API server: the error messages of Kubernetes.
 import { badRequest } from '../../api/status.ts';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { mergePatch } from '../../base/merge-patch.ts';
 import { jsonKind } from './json-kind.ts';
 
-/** The original with the patch merged in. Throws ApiError 400 when the patch is no object. */
+/** The original with the patch merged in. Throws ApiError 400 if the patch is not an object. */
 export function applyMergePatch(original: Json, patch: Json): Json {
   if (patch === null) throw badRequest('Invalid JSON Patch');
   if (!isJsonObject(patch)) {

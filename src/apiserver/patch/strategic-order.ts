@@ -1,6 +1,8 @@
 // The order of a merged list. Guarantee: both inputs keep their own order.
 
-/** Items sorted by where their keys first stand in `order`; items that are not named there keep their place behind. */
+/**
+ * Items sorted by the first position of their keys in `order`; items without a position keep their order at the end.
+ */
 export function orderedBy<T, K>(items: readonly T[], order: readonly K[], keyOf: (item: T) => K): readonly T[] {
   const places = new Map<K, number>();
   for (let i = order.length - 1; i >= 0; i--) places.set(order[i] as K, i);
@@ -12,7 +14,7 @@ export function orderedBy<T, K>(items: readonly T[], order: readonly K[], keyOf:
   });
 }
 
-/** Puts each of the others before the first of ours that stood behind it in the old list; new ones of ours come first. */
+/** Puts each of the others before the first of ours that followed it in the old list; new ones of ours come first. */
 export function interleaved<T>(lists: {
   readonly ours: readonly T[];
   readonly others: readonly T[];

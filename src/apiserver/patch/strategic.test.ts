@@ -203,7 +203,7 @@ interface Golden {
   readonly refusal?: string;
 }
 
-// Random patches and what Kubernetes 1.34.4 made of them.
+// Random patches and their results on Kubernetes 1.34.4.
 const golden: readonly Golden[] = readFileSync(new URL('strategic.golden.jsonl', import.meta.url), 'utf8')
   .trim()
   .split('\n')

@@ -1,6 +1,7 @@
-// Strategic merge patch: a merge patch that knows from the schema which lists are keyed. Entries of such lists merge by their key;
-// `$patch`, `$retainKeys`, `$setElementOrder/…` and `$deleteFromPrimitiveList/…` say the rest. Pure: untouched parts are shared with
-// the original. Refusals have the codes and texts of Kubernetes 1.34, among them the 500s for patches that break the format.
+// Strategic merge patch: a merge patch that takes list keys from the schema. Entries of such lists merge by key;
+// `$patch`, `$retainKeys`, `$setElementOrder/…` and `$deleteFromPrimitiveList/…` are directives. Pure: unchanged parts
+// are shared with the original. Errors have the codes and messages of Kubernetes 1.34, including the 500s for malformed
+// patches.
 import type { Schema } from '../../api/schema.ts';
 import { badRequest } from '../../api/status.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -10,7 +11,7 @@ import { goText, jsonKind } from './json-kind.ts';
 
 import { interleaved, orderedBy } from './strategic-order.ts';
 
-/** Follows a `$ref` of a built-in schema. */
+/** Resolves a `$ref` of a built-in schema. */
 export type Resolve = (ref: string) => Schema;
 
 const DIRECTIVE = '$patch';
@@ -44,11 +45,11 @@ const isList = (value: Json | undefined): value is List => Array.isArray(value);
 
 interface MergedList {
   readonly entries: List;
-  /** Where entries stood before, for those who put them in order. */
+  /** The previous positions of entries, for sorting. */
   readonly places: List;
 }
 
-/** How one field merges. */
+/** The merge rule of one field. */
 interface Rule {
   readonly schema: Schema;
   readonly strategy: 'merge' | 'replace' | '';
@@ -69,7 +70,7 @@ class Merging {
     if (directive !== undefined) throw unknownDirective(directive, patch);
 
     const result = retained(original, patch);
-    // Lists with an order come first: their order also governs what the patch says about the same list.
+    // Lists with an order come first, because it also applies to the patch of the same list.
     const done = new Set<string>();
     for (const key in patch) {
       if (!key.startsWith(ORDER)) continue;
@@ -139,13 +140,13 @@ class Merging {
     }
     return {
       entries: arranged(result, additions, kept, mergeKey),
-      // On a real server new entries move into the places of deleted ones, and `$setElementOrder` sees them there. Without this a
-      // renamed container would end up elsewhere than there.
+      // On a real server new entries take the positions of deleted ones, and `$setElementOrder` sees them there.
+      // Without this a renamed container would get another position than there.
       places: result.slice(0, original.length),
     };
   }
 
-  /** Merges a list that comes with `$setElementOrder`. False when there is no list to put in order. */
+  /** Merges a list with `$setElementOrder`. False if there is no list to sort. */
   #ordered(result: Fields, field: string, order: Json | undefined, patch: Json | undefined, schema: Schema): boolean {
     if (!isList(order)) throw wrongType(order);
     const original = Object.hasOwn(result, field) ? result[field] : undefined;
@@ -188,7 +189,10 @@ class Merging {
   }
 }
 
-/** Entries of a patch that are orders (`$patch: delete`, `$patch: replace`) are carried out; the rest is to be merged. */
+/**
+ * Executes the directives among the entries of a patch (`$patch: delete`, `$patch: replace`); the other entries are
+ * merged.
+ */
 function carriedOut(original: readonly JsonObject[], patch: readonly JsonObject[], mergeKey: string) {
   let kept = original;
   let replaces = false;
@@ -239,7 +243,7 @@ function fieldAfter(key: string, prefix: string, refusal: string): string {
   return key.slice(prefix.length + 1);
 }
 
-/** A value that had no counterpart: without nulls and without entries that are only directives. undefined = it is one itself. */
+/** A new value without nulls and without entries that are only directives. undefined = it is a directive itself. */
 function cleaned(value: Json): Json | undefined {
   if (isList(value)) {
     return value.map(cleaned).filter((item) => item !== undefined);
@@ -281,7 +285,7 @@ function elementKind(original: List, patch: List): string {
 const keyOf = (item: Json | undefined, mergeKey: string): Json | undefined =>
   mergeKey === '' ? item : isMap(item) ? item[mergeKey] : undefined;
 
-/** What the patch names must appear in `$setElementOrder` in the same order. */
+/** The entries of the patch must appear in `$setElementOrder` in the same order. */
 function checkOrder(patch: List, order: List, mergeKey: string): void {
   if (patch.length === 0 || order.length === 0) return;
   let next = 0;
@@ -295,7 +299,7 @@ function checkOrder(patch: List, order: List, mergeKey: string): void {
   }
 }
 
-/** Entries named by `order` follow it; the others keep the order that they had and stand where they stood, as far as that goes. */
+/** Entries named by `order` follow it; the others keep their order and, as far as possible, their positions. */
 function arranged(entries: List, order: List, before: List, mergeKey: string): List {
   const key = (item: Json) => {
     if (mergeKey !== '' && isMap(item) && !Object.hasOwn(item, mergeKey)) throw noMergeKey(item, mergeKey);

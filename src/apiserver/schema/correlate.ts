@@ -1,5 +1,5 @@
-// Which part of the old object a part of the new one is compared with: by field, by map key, and in lists only by the keys of a
-// map list. Positions in other lists mean nothing, so nothing there has an old value.
+// Which part of the old object a new part is compared with: by field, by map key, and in lists only by the keys of a
+// map list. Indexes of other lists have no meaning, so their items have no old value.
 import { canonicalJson, isObject } from '../../base/json.ts';
 import type { SchemaNode } from './node.ts';
 

@@ -1,4 +1,4 @@
-// CustomResourceDefinition as a kind of the server: what is filled in, what the server decides, what holds its deletion.
+// The behavior of CustomResourceDefinitions: defaults, fields that the server sets, and what blocks their deletion.
 import type { KubeObject } from '../../api/object.ts';
 import { dnsSubdomainErrors, nameErrorBy } from '../../base/names.ts';
 import type { Behaviour, Draft } from '../registry.ts';
@@ -28,7 +28,7 @@ export function defaultCrd(draft: Draft): void {
   if (draft.spec !== undefined) spec.conversion ??= { strategy: 'None' };
 }
 
-/** Clients do not write the status; the version that is stored from now on joins those that were. */
+/** Clients cannot write the status; a new storage version is added to the stored versions. */
 export function prepareCrd(draft: Draft, old: KubeObject | undefined): void {
   if (old === undefined) {
     draft.status = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: [] };
@@ -40,7 +40,7 @@ export function prepareCrd(draft: Draft, old: KubeObject | undefined): void {
   if (storage !== undefined && !status.storedVersions.includes(storage)) status.storedVersions.push(storage);
 }
 
-/** From the first moment of a deletion the instances' clean-up holds it. */
+/** From the start of a deletion the clean-up of instances blocks it. */
 export function markCrdTerminating(draft: Draft): void {
   const finalizers = draft.metadata.finalizers ?? [];
   if (!finalizers.includes(CLEANUP_FINALIZER)) draft.metadata.finalizers = [...finalizers, CLEANUP_FINALIZER];

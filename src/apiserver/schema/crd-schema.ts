@@ -1,5 +1,5 @@
-// The schema of a CRD, judged when the CRD is written: is it structural, are its extensions used well, are its defaults valid by it, do
-// its rules compile.
+// Validation of a CRD's schema: whether it is structural, its extensions are valid, its defaults match it, and its
+// rules compile.
 import type { FieldCause } from '../../api/kind.ts';
 import type { CelRule, Schema } from '../../api/schema.ts';
 import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
@@ -27,7 +27,7 @@ export function schemaCauses(schema: Schema, path: string, hasStatus: boolean): 
   return [...causes, ...walk.schemaCauses, ...walk.ruleCauses];
 }
 
-/** With a status subresource, only what survives when the status is validated alone may stand at the root. */
+/** With a status subresource, the root may have only fields that also apply when the status is validated alone. */
 const AT_ROOT: ReadonlySet<string> = new Set(
   'description type format title maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern maxItems minItems uniqueItems multipleOf required items properties externalDocs example x-kubernetes-preserve-unknown-fields x-kubernetes-validations'.split(
     ' ',
@@ -56,18 +56,18 @@ interface Walk {
 
 interface Place {
   readonly isRoot?: boolean;
-  /** Inside apiVersion, kind or metadata of a whole object. */
+  /** Inside apiVersion, kind or metadata of a complete object. */
   readonly insideMeta?: boolean;
-  /** Why a default may not stand here. */
+  /** Why a default is not allowed here. */
   readonly noDefault?: string;
-  /** The first place on the way that does not correlate with its old value. */
+  /** The first part of the path that does not correlate with its old value. */
   readonly uncorrelated?: string;
 }
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const UNSUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definitions', 'dependencies', '$ref'];
 
-/** `node` is undefined inside conditions, where rules do not stand. */
+/** `node` is undefined inside conditions, where rules are not allowed. */
 function checkSchema(schema: Schema, node: SchemaNode | undefined, path: string, place: Place, walk: Walk): void {
   const { schemaCauses: causes } = walk;
   const before = causes.length;
@@ -125,7 +125,7 @@ function checkSchema(schema: Schema, node: SchemaNode | undefined, path: string,
   for (const [at, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
     checkRuleFields(rule, schema, `${path}.x-kubernetes-validations[${at}]`, causes);
   }
-  // What is wrong with the schema would only come back as riddles about its rules.
+  // With an invalid schema, errors in its rules would be misleading.
   if (causes.length > before || !walk.checksRules || node === undefined) return;
   const self = declaredType(node, isRoot === true || node.isEmbedded);
   if (self === undefined) return;
@@ -255,7 +255,7 @@ function checkRuleFields(rule: CelRule, schema: Schema, path: string, causes: Fi
   if (typeof schemaAt(schema, rule.fieldPath) === 'string') say('must be a valid path');
 }
 
-/** The schema that a path of fields leads to, or what is wrong with the path. */
+/** The schema at a path of fields, or the error in the path. */
 export function schemaAt(root: Schema, path: string, allowsBrackets = true): Schema | string {
   let schema = root;
   const step = /\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]/y;
@@ -303,7 +303,7 @@ function checkRule(rule: CelRule, self: CelType, path: string, place: Place, cau
   }
 }
 
-/** A rule as messages show it: the server's own record of it, in the JSON that Go writes. */
+/** A rule as in error messages: the server's internal record, in Go's JSON. */
 function ruleAsServer(rule: CelRule): string {
   const record = {
     Rule: rule.rule,
@@ -319,7 +319,7 @@ function ruleAsServer(rule: CelRule): string {
 
 // ---- defaults
 
-/** A default must be a value that the schema accepts as it is: nothing unknown in it, nothing wrong with it. */
+/** A default must be a valid value of the schema without unknown fields. */
 function defaultCauses(node: SchemaNode, path: string, isRoot: boolean): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   const preset = node.schema.default;
@@ -348,7 +348,7 @@ function presetCauses(node: SchemaNode, preset: unknown, path: string): readonly
   return [...causes, ...(rulesOf(node)?.validate(preset, undefined) ?? []).map(within)];
 }
 
-/** Pruning works on objects: a default of any type is put into one. */
+/** Pruning works on objects, so a default of any type is wrapped into one. */
 const holderOf = (node: SchemaNode): SchemaNode =>
   new SchemaNode({ type: 'object', properties: { value: node.schema } }, undefined, undefined);
 

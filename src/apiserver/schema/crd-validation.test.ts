@@ -14,7 +14,7 @@ interface Golden {
   readonly causes: readonly string[];
 }
 
-// What kube-apiserver 1.34.4 said of each definition when it was created.
+// The response of kube-apiserver 1.34.4 to the creation of each definition.
 const golden = readFileSync(new URL('./crd-validation.golden.jsonl', import.meta.url), 'utf8')
   .trim()
   .split('\n')

@@ -1,4 +1,4 @@
-// What makes a CustomResourceDefinition valid, and what of it may never change.
+// Validation of a CustomResourceDefinition, including its immutable fields.
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Schema } from '../../api/schema.ts';
@@ -28,7 +28,7 @@ export function validateCrd(object: KubeObject, old: KubeObject | undefined): re
   return causes;
 }
 
-/** Unknown formats are ignored, with a warning for their author. */
+/** Unknown formats are ignored, with a warning. */
 export function formatWarnings(crd: Crd, isKnown: (format: string) => boolean): readonly string[] {
   const unknown = new Set<string>();
   const walk = (schema: Schema | undefined): void => {
@@ -89,7 +89,7 @@ function versionsCauses(versions: readonly CrdVersion[]): readonly FieldCause[] 
       causes.push(invalidValue(`spec.versions[${at}].deprecationWarning`, version.deprecationWarning, why));
     }
   }
-  // What all versions have alike, a server keeps once, and messages say where it keeps it.
+  // A server stores the properties that all versions share once, and error messages name that place.
   const isAlike = (get: (version: CrdVersion) => unknown): boolean =>
     versions.every((version) => get(version) !== undefined && deepEqual(get(version), get(versions[0] as CrdVersion)));
   const each = (
@@ -140,7 +140,7 @@ function versionsCauses(versions: readonly CrdVersion[]): readonly FieldCause[] 
   return causes;
 }
 
-/** A version as messages show it: the server's own record of it, without what all versions share. */
+/** A version as in error messages: the server's internal record, without the properties that all versions share. */
 const asServer = (version: CrdVersion): object => ({
   Name: version.name,
   Served: version.served,
@@ -236,7 +236,7 @@ function scaleCauses({ subresources }: CrdVersion, path: string): readonly Field
   ];
 }
 
-/** Names and scope decide where objects are kept. */
+/** Names and scope determine where objects are stored. */
 function immutableCauses(spec: CrdSpec, before: Crd): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   const fixed = (value: unknown, old: unknown, path: string): void => {
@@ -272,7 +272,7 @@ function storedVersionCauses({ spec, status }: Crd): readonly FieldCause[] {
 
 const APPROVAL = 'api-approved.kubernetes.io';
 
-/** Groups of the Kubernetes project itself need a word of approval. */
+/** Groups of the Kubernetes project require an approval annotation. */
 function approvalCauses(crd: Crd, before: Crd | undefined): readonly FieldCause[] {
   const group = crd.spec?.group ?? '';
   const isProtected = ['k8s.io', 'kubernetes.io'].some((domain) => group === domain || group.endsWith(`.${domain}`));

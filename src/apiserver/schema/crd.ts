@@ -1,5 +1,5 @@
-// The parts of a CustomResourceDefinition that the server reads. Nothing here is trusted to be there: what validation refuses today may
-// have been stored by another client.
+// The parts of a CustomResourceDefinition that the server reads. All may be missing: an object that validation rejects
+// today may have been stored before.
 import type { Column } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Schema } from '../../api/schema.ts';
@@ -59,13 +59,13 @@ export type Crd = KubeObject<CrdSpec, CrdStatus> & { readonly spec: CrdSpec };
 
 export const CRD_PREFIX = 'apiextensions.k8s.io/customresourcedefinitions/';
 
-/** Keeps a CRD until its instances are gone. Set when its deletion begins. */
+/** Keeps a CRD until its instances are deleted. Set when its deletion begins. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 
 export const hasCondition = (crd: Crd, type: string): boolean =>
   (crd.status?.conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');
 
-/** With a condition set; the time of transition moves only when its status does. */
+/** The conditions with one of them set; lastTransitionTime changes only with the status. */
 export function withCondition(
   conditions: readonly CrdCondition[],
   next: Omit<CrdCondition, 'lastTransitionTime'>,

@@ -1,5 +1,5 @@
-// From a CustomResourceDefinition to what the server serves for it. Structures, tables and conversions are shared by all clusters whose
-// CRDs are equal; only the identity of the CRD is a cluster's own.
+// The resource that the server serves for a CustomResourceDefinition. Structures, tables and conversions are shared by
+// all clusters with equal CRDs; only the identity of the CRD belongs to one cluster.
 import type { FieldCause } from '../../api/kind.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import type { Schema } from '../../api/schema.ts';
@@ -16,22 +16,25 @@ import { structureOf } from './structure.ts';
 import { byPreference } from './version-order.ts';
 
 export interface CustomResourceOptions {
-  /** Our own kinds: what their schema cannot say. */
+  /** Our own kinds: validation beyond the schema. */
   readonly admission?: ServedResource['admission'];
 }
 
 const VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const TERMINATING_VERBS = ['delete', 'deletecollection', 'get', 'list', 'watch'];
-/** While the CRD is being deleted its objects can be changed, or no finalizer could be removed. Creating is refused by `prepare`. */
+/**
+ * While the CRD is being deleted its objects are mutable, because finalizers must be removed. `prepare` rejects
+ * creates.
+ */
 const UNLISTED_VERBS = VERBS.filter((verb) => !TERMINATING_VERBS.includes(verb));
 
-/** A CRD without a schema keeps everything: only old ones are like that. */
+/** A CRD without a schema stores everything; only old ones have none. */
 const ANYTHING: Schema = Object.freeze({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true });
 
 export function servedResourceOf(crd: Crd, options: CustomResourceOptions = {}): ServedResource {
   const { spec } = crd;
   const { versions, stored } = servedVersions(spec);
-  // What was accepted counts; before that, what was asked for.
+  // The accepted names; before that, the requested ones.
   const accepted = crd.status?.acceptedNames;
   const names = accepted?.kind ? accepted : spec.names;
   const isTerminating = hasCondition(crd, 'Terminating');
@@ -107,7 +110,7 @@ function makeVersions(spec: CrdSpec): { readonly versions: readonly ServedVersio
 
 const schemaOf = (version: CrdVersion): Schema => sharedSchema(version.schema?.openAPIV3Schema ?? ANYTHING);
 
-/** Conversion without a webhook changes the version and nothing else; what the other version does not know or presets follows. */
+/** Conversion without a webhook changes the version only, followed by pruning and defaulting of the other version. */
 const converter =
   (schema: Schema, apiVersion: string) =>
   (object: KubeObject): KubeObject => {

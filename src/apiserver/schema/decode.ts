@@ -1,7 +1,7 @@
-// What a typed decoder would say of values of the wrong type. Servers decode built-in kinds into Go types, so the messages speak of
-// Go: the innermost struct, the path without list positions, the Go type that was wanted.
+// The error of a typed decoder for a value of the wrong type. Servers decode built-in kinds into Go types, so the
+// messages name the innermost struct, the path without list indexes, and the expected Go type.
 //
-// A type that reads itself (a quantity, a time) ends decoding where it fails, so its error outranks all others.
+// A type with its own decoder (a quantity, a time) stops decoding where it fails, so its error takes precedence.
 import type { SchemaNode } from './node.ts';
 import { isTypeOrObjectMeta, objectMetaNode } from './object-meta.ts';
 import { type Reading, readBytes, readTime, selfReading } from './self-reading.ts';
@@ -13,7 +13,7 @@ interface Decoding {
 
 const DEEPEST = 1_000;
 
-/** A built-in kind, whose schema's name is the kind's Go type. */
+/** A built-in kind; the name of its schema is its Go type. */
 export function builtinDecodeError(
   object: Readonly<Record<string, unknown>>,
   node: SchemaNode,
@@ -24,7 +24,7 @@ export function builtinDecodeError(
   return decoding.fatal ?? decoding.first;
 }
 
-/** A custom kind: only the metadata of the object and of objects inside it is typed. */
+/** A custom kind: only the metadata of the object and of embedded objects is typed. */
 export function customDecodeError(object: Readonly<Record<string, unknown>>, node: SchemaNode): string | undefined {
   const own = metadataError(object['metadata']);
   return own ?? (node.holdsEmbedded ? embeddedError(object, node, '') : undefined);
@@ -159,7 +159,7 @@ function readScalar(value: unknown, node: SchemaNode): Reading {
   }
 }
 
-/** What JSON calls a value, in Go's words. */
+/** The JSON type of a value, as in Go. */
 function jsonWord(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;

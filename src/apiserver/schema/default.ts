@@ -1,8 +1,12 @@
-// Fills in what a schema defaults, in place. A null where the schema allows none counts as absent: it takes the default, or is deleted.
+// Sets the defaults of a schema, in place. A null where the schema allows none counts as absent: it gets the default,
+// or is removed.
 import { mutableCopy, setField } from '../../base/json.ts';
 import type { SchemaNode } from './node.ts';
 
-/** How a null without a default is handled. A real server deletes it while it decodes a body; an applied configuration is not decoded that way. */
+/**
+ * What happens to a null without a default. A real server removes it while decoding a body; an applied configuration is
+ * not decoded that way.
+ */
 export type Nulls = 'delete' | 'keep';
 
 export function applyDefaults(value: unknown, node: SchemaNode | undefined, nulls: Nulls = 'delete'): void {

@@ -1,4 +1,4 @@
-// Whole Kubernetes objects inside another one: each has an apiVersion and a kind, and metadata that would be valid on its own.
+// Embedded Kubernetes objects: each has an apiVersion and a kind, and metadata that would be valid by itself.
 import type { FieldCause } from '../../api/kind.ts';
 import { invalidValue, required } from '../../api/status.ts';
 import { isObject } from '../../base/json.ts';
@@ -6,7 +6,7 @@ import { dns1035LabelErrors, labelValueErrors, pathSegmentErrors, qualifiedNameE
 import type { SchemaNode } from './node.ts';
 import { bracketed, field, index, key, type Path } from './path.ts';
 
-/** The root is no embedded object: the verbs have checked it. */
+/** The root is not an embedded object: the verbs have checked it. */
 export function validateEmbedded(value: unknown, node: SchemaNode): readonly FieldCause[] {
   if (!node.holdsEmbedded) return [];
   const causes: FieldCause[] = [];

@@ -1,21 +1,21 @@
-// Whether a CRD may be served under the names it asks for. Pure.
+// Whether a CRD may be served under its requested names. Pure.
 //
-// Names are unique within a group: plural, singular and short names among each other, kinds among each other. A name that is taken is
-// not accepted, and the rest of the definition waits; a definition that is established once stays so.
+// Names are unique within a group: plural, singular and short names together, and kinds. A name in use is not accepted,
+// and the CRD is not established; once established, a CRD stays so.
 import { kubeTime } from '../../base/clock.ts';
 import { deepEqual } from '../../base/json.ts';
 import { type Crd, type CrdNames, type CrdStatus, hasCondition, withCondition } from './crd.ts';
 
-/** Who has which name. Built once for all definitions of a cluster. */
+/** Which CRD has which name. Built once for all CRDs of a cluster. */
 export class AcceptedNames {
-  // By group, and in it by name: joining the two into one key would cost more than all the rest.
+  // By group, then by name: joining both into one key would cost more than everything else.
   readonly #groups = new Map<string, Readonly<Record<What, Map<string, Set<string>>>>>();
 
   constructor(crds: readonly Crd[]) {
     for (const crd of crds) this.replace(undefined, crd);
   }
 
-  /** Follows a definition whose accepted names changed. */
+  /** Updates the names of a CRD. */
   replace(before: Crd | undefined, after: Crd | undefined): void {
     if (before !== undefined) {
       eachName(before, (what, name) =>
@@ -33,7 +33,7 @@ export class AcceptedNames {
     });
   }
 
-  /** Another definition of the group has the name. */
+  /** Whether another CRD of the group has the name. */
   isTaken(crd: Crd, what: What, name: string): boolean {
     const owners = this.#ownersOf(crd, what).get(name);
     return owners !== undefined && owners.size > (owners.has(crd.metadata.name ?? '') ? 1 : 0);
@@ -60,7 +60,7 @@ function eachName(crd: Crd, visit: (what: What, name: string) => void): void {
   if (names?.listKind) visit('kind', names.listKind);
 }
 
-/** The status that a CRD should have beside the others of its cluster. The same value when nothing changes. */
+/** The desired status of a CRD, given the others of its cluster. Returns the same value if nothing changes. */
 export const establish = (crd: Crd, others: readonly Crd[], now: number): CrdStatus =>
   establishAmong(crd, new AcceptedNames(others.filter((other) => other.metadata.name !== crd.metadata.name)), now);
 
@@ -98,7 +98,7 @@ export function establishAmong(crd: Crd, names: AcceptedNames, now: number): Crd
   return crd.status !== undefined && deepEqual(crd.status, status) ? crd.status : status;
 }
 
-/** The usual case, decided without an allocation: it has what it asks for, and no other definition does. */
+/** The usual case, decided without an allocation: it has its requested names, and no other CRD has one of them. */
 function isSettled(crd: Crd, { acceptedNames, storedVersions }: CrdStatus, names: AcceptedNames): boolean {
   if (!hasCondition(crd, 'NamesAccepted') || !hasCondition(crd, 'Established')) return false;
   const { plural, singular = '', kind, listKind = '', shortNames = [], categories = [] } = crd.spec.names;
@@ -128,7 +128,7 @@ function acceptNames(crd: Crd, names: AcceptedNames): { accepted: CrdNames; conf
   const inUse = (name: string): string => `"${name}" is already in use`;
   const choose = (name: string, old: string, what: What, reason: string): string => {
     if (name === '' || !names.isTaken(crd, what, name)) return name;
-    // The last conflict is the one that is told, as on a real server.
+    // The last conflict is reported, as on a real server.
     conflict = { reason, message: inUse(name) };
     return old;
   };

@@ -1,4 +1,4 @@
-// The formats of text that a CRD's schema can ask for. A format that is not in the table is ignored, as on a real server.
+// The string formats of a CRD's schema. Other formats are ignored, as on a real server.
 import { isPlainTime } from './plain-time.ts';
 import { parseDuration } from './value/duration.ts';
 import { isMapped, parseCidr, parseIp } from './value/ip.ts';
@@ -80,7 +80,7 @@ const test =
   (text: string): boolean =>
     pattern.test(text);
 
-// Keys have no dashes: `date-time` and `datetime` are one format.
+// Keys have no dashes: `date-time` and `datetime` are the same format.
 const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['date', isDate],
   ['datetime', isDateTime],
@@ -115,6 +115,6 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
 
 const NO_IP = { family: 4 as const, bytes: new Uint8Array(4) };
 
-/** The check behind a format's name, or undefined when the server knows no such format. */
+/** The check of a format, or undefined if the server does not know it. */
 export const formatCheck = (format: string | undefined): ((text: string) => boolean) | undefined =>
   format === undefined ? undefined : FORMATS.get(format.replaceAll('-', ''));

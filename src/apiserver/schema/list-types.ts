@@ -1,4 +1,4 @@
-// Sets hold no item twice, map lists no key twice. Each repeated value is named once, where it is first seen again.
+// Sets must not contain an item twice, map lists not a key. Each duplicate is reported once, at its second occurrence.
 import type { FieldCause } from '../../api/kind.ts';
 import { duplicate, invalidValue } from '../../api/status.ts';
 import { canonicalJson, isObject } from '../../base/json.ts';
@@ -52,7 +52,7 @@ function checkMap(list: readonly unknown[], node: SchemaNode, path: Path | undef
   for (const at of repeated(keys)) causes.push(duplicate(bracketed(index(path, at)), keys[at]));
 }
 
-/** The usual case at a glance: one key, texts, all of them different. */
+/** Fast path for the usual case: one string key, all different. */
 function isDistinct(list: readonly unknown[], [name, ...others]: readonly string[]): boolean {
   if (name === undefined || others.length > 0) return false;
   const seen = new Set<unknown>();

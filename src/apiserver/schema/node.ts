@@ -1,5 +1,5 @@
-// A schema made ready for walking: references followed, properties in a Map (so that `constructor` and `__proto__` are names like
-// any other), children made on demand, because some built-in types contain themselves.
+// A schema prepared for traversal: references resolved, properties in a Map (so that `constructor` and `__proto__` are
+// ordinary names), children created on demand, because some built-in types contain themselves.
 //
 // Guarantee: one node per schema value and process, however many clusters use it.
 import type { Schema } from '../../api/schema.ts';
@@ -10,7 +10,7 @@ export type Resolve = (ref: string) => Schema;
 
 export class SchemaNode {
   readonly schema: Schema;
-  /** The name of the type, when a reference led here. */
+  /** The name of the type, if a reference led here. */
   readonly typeName: string | undefined;
   readonly preservesUnknown: boolean;
   readonly isEmbedded: boolean;
@@ -18,9 +18,9 @@ export class SchemaNode {
   readonly isNullable: boolean;
   readonly listType: 'atomic' | 'set' | 'map';
   readonly listMapKeys: readonly string[];
-  /** What the schema's type is called in messages. */
+  /** The name of the schema's type in error messages. */
   readonly typeText: string;
-  /** How to check text for the schema's format; undefined = no format, or an unknown one. */
+  /** The check of the schema's format; undefined = no format, or an unknown one. */
   readonly checkFormat: ((text: string) => boolean) | undefined;
   /** It has allOf, anyOf, oneOf or not. */
   readonly hasLogic: boolean;
@@ -70,7 +70,7 @@ export class SchemaNode {
     return this.schema.not === undefined ? undefined : nodeOf(this.schema.not, this.#resolve);
   }
 
-  /** The schema's pattern, ready to match; undefined = none. */
+  /** The compiled pattern of the schema; undefined = none. */
   get pattern(): Pattern | undefined {
     if (this.schema.pattern === undefined || this.schema.pattern === '') return undefined;
     this.#pattern ??= compilePattern(this.schema.pattern);
@@ -88,7 +88,7 @@ export class SchemaNode {
     return this.#properties;
   }
 
-  /** What the values of a map look like; undefined when the schema allows no other keys, or says nothing of them. */
+  /** The schema of the values of a map; undefined if other keys are not allowed, or have no schema. */
   get additional(): SchemaNode | undefined {
     if (this.#additional === undefined) {
       const schema = this.schema.additionalProperties;
@@ -104,7 +104,7 @@ export class SchemaNode {
     return this.#items ?? undefined;
   }
 
-  /** The properties that have a default, with it. */
+  /** The properties with a default, and the defaults. */
   get defaults(): readonly (readonly [string, unknown])[] {
     if (this.#defaults === undefined) {
       const defaults: [string, unknown][] = [];
@@ -117,13 +117,13 @@ export class SchemaNode {
     return this.#defaults;
   }
 
-  /** Some list here or below is a set or a map. */
+  /** A list here or below is a set or a map list. */
   get holdsListType(): boolean {
     this.#holdsListType ??= this.#reaches((node) => node.listType !== 'atomic');
     return this.#holdsListType;
   }
 
-  /** Some object here or below is a whole Kubernetes object. */
+  /** An object here or below is a complete Kubernetes object. */
   get holdsEmbedded(): boolean {
     this.#holdsEmbedded ??= this.#reaches((node) => node.isEmbedded);
     return this.#holdsEmbedded;
@@ -153,7 +153,7 @@ export function nodeOf(schema: Schema, resolve: Resolve | undefined): SchemaNode
   if (schema.$ref !== undefined && resolve !== undefined) {
     const target = resolve(schema.$ref);
     const { $ref: _, ...beside } = schema;
-    // A reference with nothing beside it is the type itself; otherwise the keys beside it win.
+    // A reference alone is the type itself; keys beside it take precedence.
     const merged = Object.keys(beside).every((name) => name === 'description') ? target : { ...target, ...beside };
     node = new SchemaNode(merged, schema.$ref, resolve);
   } else {

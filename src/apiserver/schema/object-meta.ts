@@ -1,5 +1,4 @@
-// The metadata that every object has, as a schema: custom kinds are pruned and decoded by it, whatever their own schema says of
-// metadata.
+// The schema of metadata: custom kinds are pruned and decoded with it, whatever their own schema defines for metadata.
 import type { Schema } from '../../api/schema.ts';
 import { isObject } from '../../base/json.ts';
 import { nodeOf, type SchemaNode } from './node.ts';
@@ -58,13 +57,13 @@ const reference: Schema = { $ref: 'ObjectMeta' };
 
 export const objectMetaNode = (): SchemaNode => nodeOf(reference, (name) => types[name] ?? {});
 
-/** The three fields that a whole object has, whatever its schema says. */
+/** The three fields of every complete object, whatever its schema. */
 export const isTypeOrObjectMeta = (name: string): boolean =>
   name === 'apiVersion' || name === 'kind' || name === 'metadata';
 
 /**
- * Metadata of an object inside another one, as a server writes it back: it is read into its own type and written again, which leaves
- * out whatever says nothing.
+ * Normalizes the metadata of an embedded object as a real server does, which decodes and encodes it and so drops empty
+ * values.
  */
 export function settleMetadata(object: Record<string, unknown>): void {
   const metadata = object['metadata'];

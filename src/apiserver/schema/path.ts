@@ -1,11 +1,11 @@
-// Where in an object we are. A path is built only by links, and put into words only when there is something to say: walking a
-// valid object costs no string.
+// A position in an object. A path is a linked list, and becomes a string only for an error message: traversing a valid
+// object allocates no strings.
 
 export interface Path {
   readonly parent: Path | undefined;
-  /** A field or map key is text, a list index is a number. */
+  /** A field or map key is a string, a list index a number. */
   readonly step: string | number;
-  /** The step is a key of a map, not a field that the schema names. */
+  /** The step is a key of a map, not a field of the schema. */
   readonly isKey: boolean;
 }
 
@@ -13,7 +13,7 @@ export const field = (parent: Path | undefined, name: string): Path => ({ parent
 export const key = (parent: Path | undefined, name: string): Path => ({ parent, step: name, isKey: true });
 export const index = (parent: Path | undefined, at: number): Path => ({ parent, step: at, isKey: false });
 
-/** As schema errors and unknown fields print it: `spec.ports[0].name`, a map's key like a field. */
+/** As in schema errors and unknown fields: `spec.ports[0].name`, a map key like a field. */
 export function dotted(path: Path | undefined): string {
   if (path === undefined) return '';
   const before = dotted(path.parent);
@@ -21,7 +21,7 @@ export function dotted(path: Path | undefined): string {
   return before === '' ? path.step : `${before}.${path.step}`;
 }
 
-/** As rules and list types print it: a map's key is in brackets, `spec.labels[a.b]`. The object itself is `<nil>`. */
+/** As in errors of rules and list types: map keys in brackets, `spec.labels[a.b]`. The object itself is `<nil>`. */
 export function bracketed(path: Path | undefined): string {
   if (path === undefined) return '<nil>';
   const before = path.parent === undefined ? '' : bracketed(path.parent);

@@ -1,16 +1,16 @@
-// Takes out what a schema does not name, in place, and says what it took: the same walk serves pruning, warnings and strict
-// decoding.
+// Removes the fields that a schema does not declare, in place, and returns their paths: the same traversal is used for
+// pruning, warnings and strict decoding.
 import { byText } from '../../base/compare.ts';
 import type { SchemaNode } from './node.ts';
 import { isTypeOrObjectMeta, objectMetaNode, settleMetadata } from './object-meta.ts';
 import { dotted, field, index, type Path } from './path.ts';
 
 export interface PruneOptions {
-  /** A built-in kind: its schema names apiVersion, kind and metadata itself. */
+  /** A built-in kind: its schema declares apiVersion, kind and metadata. */
   readonly builtin: boolean;
 }
 
-/** Paths of unknown fields: sorted for custom kinds, in the document's order for built-in ones, as real servers report them. */
+/** Paths of unknown fields: sorted for custom kinds, in document order for built-in ones, as on a real server. */
 export function pruneUnknown(
   object: Record<string, unknown>,
   node: SchemaNode,

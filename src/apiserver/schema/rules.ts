@@ -1,8 +1,7 @@
-// The rules of a schema (x-kubernetes-validations), compiled once and run on objects. Parts of the schema without rules are not
-// visited.
+// The rules of a schema (x-kubernetes-validations), compiled once. Parts of the schema without rules are not visited.
 //
-// A rule that speaks of oldSelf runs only where an old value correlates with the new one. A rule that does not is forgiven where
-// nothing changed, so that an object from before the rule can still be updated.
+// A rule with oldSelf runs only where an old value correlates with the new one. A failure of another rule is ignored if
+// the value did not change, so that an object older than the rule can still be updated.
 import type { FieldCause } from '../../api/kind.ts';
 import type { CelRule } from '../../api/schema.ts';
 import { duplicate, forbiddenField, invalidValue, required } from '../../api/status.ts';
@@ -20,7 +19,7 @@ export interface Rules {
   validate(value: unknown, old: unknown): readonly FieldCause[];
 }
 
-/** The part of a schema that has rules, here or below. */
+/** The part of a schema with rules, here or below. */
 interface RuleTree {
   readonly node: SchemaNode;
   readonly type: CelType;
@@ -33,7 +32,7 @@ interface RuleTree {
 
 const compiled = new WeakMap<SchemaNode, { readonly rules: Rules | undefined }>();
 
-/** Undefined = the schema has no rules at all. */
+/** undefined = the schema has no rules. */
 export function rulesOf(root: SchemaNode): Rules | undefined {
   const known = compiled.get(root);
   if (known !== undefined) return known.rules;
@@ -49,7 +48,7 @@ export function rulesOf(root: SchemaNode): Rules | undefined {
   return rules;
 }
 
-/** `source` holds the rules, `spine` the types: inside an allOf the two are different schemas. */
+/** `source` has the rules, `spine` the types: inside an allOf these are different schemas. */
 function treeOf(source: SchemaNode, spine: SchemaNode, isWhole: boolean): RuleTree | undefined {
   const type = declaredType(spine, isWhole);
   if (type === undefined) return undefined;
@@ -79,14 +78,14 @@ function treeOf(source: SchemaNode, spine: SchemaNode, isWhole: boolean): RuleTr
   return isEmpty ? undefined : tree;
 }
 
-/** A value beside its old one, with what surrounds them: is anything here new? */
+/** A value with its old one and their parents: decides whether anything here is new. */
 class Correlation {
   readonly #value: unknown;
   readonly #old: unknown;
   readonly #parent: Correlation | undefined;
   #isEqual: boolean | undefined;
 
-  /** `old` undefined = nothing correlates with this value; its surroundings decide. */
+  /** `old` undefined = nothing correlates with this value; its parent decides. */
   constructor(value: unknown, old: unknown, parent: Correlation | undefined) {
     this.#value = value;
     this.#old = old;
@@ -117,7 +116,7 @@ class Run {
       if (this.#isOver) return;
       this.#check(rule, tree, value, old ?? undefined, path, correlation);
     }
-    // As on a real server, what an allOf says is not forgiven for being old.
+    // As on a real server, failures inside an allOf are not ignored for unchanged values.
     for (const part of tree.allOf) this.visit(part, value, old, path, undefined);
     if (this.#isOver || typeof value !== 'object') return;
     const child = (inner: unknown, oldInner: unknown): Correlation | undefined =>
@@ -200,12 +199,12 @@ class Run {
 
 const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
-/** What a rule is called in messages about it. */
+/** The name of a rule in error messages. */
 const nameOf = (rule: CelRule): string => (rule.message ? rule.message : rule.rule).trim();
 
 const LONGEST_MESSAGE = 5 * 1024;
 
-/** A message that cannot be made, or is none, gives way to the rule's fixed one. */
+/** If the messageExpression fails or is invalid, the rule's fixed message is used. */
 function messageText(run: () => unknown): string | undefined {
   try {
     const text = run();
@@ -237,7 +236,7 @@ function causeOf(rule: CelRule, path: Path | undefined, what: string, message: s
   }
 }
 
-/** `.a['b.c'].d` as paths in messages are written. */
+/** Converts `.a['b.c'].d` to the format of error messages. */
 const fieldPathText = (text: string): string =>
   text
     .replace(/\['((?:[^'\\]|\\.)*)'\]/g, (_all, name: string) => `[${name.replace(/\\(.)/g, '$1')}]`)

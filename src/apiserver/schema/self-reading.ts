@@ -1,12 +1,12 @@
-// Go types that read their JSON themselves, and what they say of text that they cannot read.
+// Go types with their own JSON decoder, and their error messages.
 import { isPlainTime } from './plain-time.ts';
 import { parseDuration } from './value/duration.ts';
 import { quantityPattern } from './value/quantity.ts';
 
-/** undefined = readable. `wanted` = not even the right JSON type; `ends` = an error that ends decoding on the spot. */
+/** undefined = valid. `wanted` = not even the right JSON type; `ends` = an error that stops decoding immediately. */
 export type Reading = undefined | { readonly wanted: string; readonly isNumber?: boolean } | { readonly ends: string };
 
-/** By the last word of the type's name. */
+/** By the last segment of the type's name. */
 export const selfReading: ReadonlyMap<string, (value: unknown) => Reading> = new Map([
   ['Quantity', readQuantity],
   ['IntOrString', readIntOrString],
@@ -40,7 +40,7 @@ export function readBytes(value: string): Reading {
   return over === 0 ? undefined : { ends: `illegal base64 data at input byte ${text.length - over}` };
 }
 
-// The parts of an RFC 3339 time, in order, each with the name that Go's layout gives it.
+// The parts of an RFC 3339 time, in order, each with its name in Go's layout.
 const PARTS: readonly (readonly [RegExp, string])[] = [
   [/^\d{4}/, '2006'],
   [/^-/, '-'],

@@ -1,5 +1,6 @@
-// Equal schemas are one value. Each cluster parses its own copy of a CRD; what is compiled from a schema hangs on the schema value, so
-// a thousand clusters with the same CRD must end up with the same value. Held weakly: a schema that no cluster uses is forgotten.
+// Makes equal schemas one value. Each cluster parses its own copy of a CRD, and compiled forms are cached per schema
+// value, so a thousand clusters with the same CRD must share the value. References are weak: a schema that no cluster
+// uses is garbage-collected.
 import { createHash } from 'node:crypto';
 import type { Schema } from '../../api/schema.ts';
 import { canonicalJson, deepFreeze } from '../../base/json.ts';
@@ -10,7 +11,7 @@ const forgotten = new FinalizationRegistry<string>((hash) => {
   if (byContent.get(hash)?.deref() === undefined) byContent.delete(hash);
 });
 
-/** The one value for all schemas that are equal to this one. Frozen. */
+/** The shared value of all schemas equal to this one. Frozen. */
 export function sharedSchema(schema: Schema): Schema {
   const known = byIdentity.get(schema);
   if (known !== undefined) return known;

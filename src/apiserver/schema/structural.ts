@@ -1,5 +1,5 @@
-// Is a schema structural? Such a schema says what every field is in one place, so that objects can be pruned and defaulted by it;
-// conditions (anyOf and the like) may only narrow the schema.
+// Whether a schema is structural: it defines every field in one place, so that objects can be pruned and defaulted by
+// it; conditions (anyOf etc.) may only restrict the schema.
 import type { FieldCause } from '../../api/kind.ts';
 import type { Schema } from '../../api/schema.ts';
 import { forbiddenField, invalidValue, required } from '../../api/status.ts';
@@ -9,7 +9,7 @@ import { compilePattern } from './regexp/pattern.ts';
 
 type Level = 'root' | 'item' | 'field';
 
-/** Sorted by their text, as a real server sorts them. */
+/** Sorted as text, as on a real server. */
 export function structuralCauses(schema: Schema, path: string): readonly FieldCause[] {
   const causes: FieldCause[] = [];
   checkLevel(schema, 'root', path, causes);
@@ -86,7 +86,7 @@ function checkLevel(schema: Schema, level: Level, path: string, causes: FieldCau
   }
 }
 
-/** Metadata is what it is; a schema may only narrow its names. */
+/** The schema of metadata is fixed; a CRD may only restrict the name. */
 function checkMetadata(schema: Schema, isWhole: boolean, level: Level, path: string, causes: FieldCause[]): void {
   if (isWhole && schema.type !== 'object') {
     causes.push(invalidValue(`${path}.type`, schema.type ?? '', 'must be object'));
@@ -126,7 +126,7 @@ function checkConditions(
   }
 }
 
-/** What describes a value instead of narrowing it has no place inside a condition. */
+/** Keywords that define a value instead of restricting it are not allowed inside a condition. */
 const FORBIDDEN: readonly (readonly [keyof Schema, string, (value: unknown) => boolean])[] = [
   ['type', 'must be empty to be structural', (value) => value !== undefined && value !== ''],
   ['additionalProperties', 'must be undefined to be structural', (value) => value !== undefined],
@@ -157,7 +157,7 @@ function checkNested(schema: Schema, path: string, skipsAnyOf: boolean, causes: 
   }
 }
 
-/** What a condition speaks of must be specified outside of it. */
+/** A field in a condition must also be defined outside of it. */
 function checkComplete(condition: Schema, spine: Schema, spinePath: string, path: string, causes: FieldCause[]): void {
   const inner = (part: Schema | undefined, at: string): void => {
     if (part !== undefined) checkNestedComplete(part, spine, spinePath, `${path}.${at}`, causes);

@@ -1,7 +1,7 @@
-// Everything that a schema does to objects, in one place: defaulting, pruning, decoding, validation.
+// Everything that a schema does to objects: defaulting, pruning, decoding, validation.
 //
-// Guarantee: one Structure per schema value and process. A thousand clusters that share a schema share what is compiled from it.
-// Begin here; each step has a file of its own beside this one.
+// Guarantee: one Structure per schema value and process, so a thousand clusters with the same schema share its compiled
+// form. Start reading here; each step has its own file in this folder.
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Schema } from '../../api/schema.ts';
@@ -17,9 +17,9 @@ import { rulesOf } from './rules.ts';
 import { validateSchema } from './validate.ts';
 
 export interface StructureOptions {
-  /** Follows a `$ref`; only built-in schemas have them. */
+  /** Resolves a `$ref`; only built-in schemas have them. */
   readonly resolve?: Resolve;
-  /** A kind of Kubernetes itself: decoded into types instead of validated by its schema. */
+  /** A built-in kind: decoded into types instead of validated by its schema. */
   readonly builtin?: boolean;
 }
 
@@ -55,7 +55,7 @@ function validateCustom(object: KubeObject, node: SchemaNode, old: KubeObject | 
   if (node.holdsEmbedded) causes.push(...validateEmbedded(object, node));
   if (node.holdsListType) {
     const repeated = validateListTypes(object, node);
-    // A list that was already broken stays as broken as it was.
+    // A list that already had duplicates may keep them.
     if (repeated.length > 0 && (old === undefined || validateListTypes(old, node).length === 0))
       causes.push(...repeated);
   }
@@ -69,7 +69,7 @@ function validateCustom(object: KubeObject, node: SchemaNode, old: KubeObject | 
   return causes;
 }
 
-// What a rule could stumble over. Other errors leave the shape of the object intact.
+// Errors that can make rules fail. Other errors leave the shape of the object intact.
 const STOPS_RULES: ReadonlySet<string> = new Set([
   'FieldValueNotSupported',
   'FieldValueRequired',

@@ -1,8 +1,8 @@
-// Is a value what its schema asks for? In the words of a real server, whose rules have corners: a value of the wrong type is still
-// measured by the other checks, a bound on whole numbers loses its fraction, and of the alternatives of an anyOf the one that
-// came nearest is quoted.
+// Validates a value against its schema, with the messages of a real server and its special cases: a value of the wrong
+// type is still checked by the other keywords, a bound on integers loses its fraction, and of the alternatives of an
+// anyOf the errors of the closest one are reported.
 //
-// What an update leaves as it was is not held against it: errors inside a part that equals its old value are dropped.
+// Unchanged parts of an update are accepted: errors inside a part that equals its old value are dropped.
 import type { FieldCause } from '../../api/kind.ts';
 import { invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from '../../api/status.ts';
 import { canonicalJson, deepEqual } from '../../base/json.ts';
@@ -12,13 +12,13 @@ import { dotted, field, index, type Path } from './path.ts';
 
 interface Findings {
   readonly causes: FieldCause[];
-  /** Of an alternative: then every check is made, since those that pass are counted. */
+  /** For an alternative: every check runs, because passed checks are counted. */
   readonly isAttempt: boolean;
-  /** How many checks passed: which alternative of an anyOf came nearest. */
+  /** The number of passed checks, to find the closest alternative of an anyOf. */
   matches: number;
 }
 
-/** `old` = the value before an update at a place that correlates; undefined = there is none. */
+/** `old` = the correlating value before an update; undefined = there is none. */
 export function validateSchema(value: unknown, node: SchemaNode, old: unknown): FieldCause[] {
   const findings: Findings = { causes: [], isAttempt: false, matches: 0 };
   check(value, node, undefined, old, findings);
@@ -48,7 +48,7 @@ function inspect(value: unknown, node: SchemaNode, path: Path | undefined, old: 
   findings.matches++;
 }
 
-/** What a value is, as messages call it. */
+/** The type of a value in error messages. */
 function typeOf(value: unknown): string {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -56,7 +56,7 @@ function typeOf(value: unknown): string {
   return typeof value;
 }
 
-// Beyond 64 bits a whole number is no integer to a server either.
+// A real server does not accept an integer beyond 64 bits either.
 const isWhole = (value: number): boolean => Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 
 function checkType(value: unknown, node: SchemaNode, path: Path | undefined, findings: Findings): void {
@@ -67,7 +67,7 @@ function checkType(value: unknown, node: SchemaNode, path: Path | undefined, fin
   if (actual === 'null' && node.isNullable) return;
   if (node.isIntOrString ? actual === 'integer' || actual === 'string' : actual === type) return;
   if (type === 'number' && actual === 'integer') return;
-  // A known format lets text and lists through here; the format itself is checked as text.
+  // With a known format, strings and lists pass here; the format itself is checked on strings.
   if (format !== undefined && node.checkFormat !== undefined && type !== 'integer' && type !== 'number') {
     if (actual === 'string' || actual === 'array') return;
     findings.matches -= 1;
@@ -78,7 +78,7 @@ function checkType(value: unknown, node: SchemaNode, path: Path | undefined, fin
   findings.causes.push(typeCause(path, node.typeText, actual));
 }
 
-/** A value that should have a format is told of by the one that it has. */
+/** For a schema with a format, error messages name the format of the actual type. */
 const FORMAT_OF: Readonly<Record<string, string>> = { integer: 'int64', number: 'double' };
 
 const typeCause = (path: Path | undefined, wanted: string, actual: string): FieldCause =>
@@ -97,7 +97,7 @@ function checkText(value: string, node: SchemaNode, path: Path | undefined, find
 
 function textCause(value: string, node: SchemaNode, path: Path | undefined): FieldCause | undefined {
   const { maxLength, minLength } = node.schema;
-  // A text has at most as many characters as UTF-16 units: most need no counting.
+  // A string never has more characters than UTF-16 units, so most need no counting.
   if (maxLength !== undefined && value.length > maxLength && characters(value) > maxLength) {
     return tooLong(fieldOf(path), maxLength);
   }
@@ -210,7 +210,7 @@ function checkObject(
     if (value === undefined || !Object.hasOwn(object, name)) continue;
     const child = properties.get(name) ?? additional;
     if (child !== undefined) {
-      // The version of old and new is the same by now, so that an equal apiVersion or kind says nothing.
+      // Old and new object have been converted to the same version, so an equal apiVersion or kind means nothing.
       const ratchets = old !== undefined && !(path === undefined && (name === 'apiVersion' || name === 'kind'));
       check(value, child, field(path, name), ratchets ? oldField(old, name) : undefined, findings);
     } else if (additionalProperties === false) {
@@ -233,7 +233,7 @@ function checkLogic(value: unknown, node: SchemaNode, path: Path | undefined, ol
   };
   const attempt = (alternative: SchemaNode): Findings => {
     const result: Findings = { causes: [], isAttempt: true, matches: 0 };
-    // Not `check`: fields inside may be excused, but an alternative as a whole never is.
+    // Not `check`: errors of unchanged fields inside may be dropped, but not those of an alternative as a whole.
     inspect(value, alternative, path, old, result);
     return result;
   };

@@ -1,4 +1,4 @@
-// Which version of a kind is preferred: stable before beta before alpha, higher before lower, anything else last by its name.
+// The preference of versions: stable before beta before alpha, higher before lower, others last by name.
 import { byText } from '../../base/compare.ts';
 
 const VERSION = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/;

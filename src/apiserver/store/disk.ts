@@ -1,27 +1,33 @@
-// All that the log asks of a file system, so that a simulation can tear, lose, reorder and fill up without real files.
-// One flat directory. After a crash a file has everything that was synced and any beginning of what was appended since; a name that
-// was created, replaced or removed counts only once the call that did it has resolved.
+// The file system interface of the log, so that a simulation can tear, lose, reorder and fill up without real files.
+// One flat directory. After a crash a file contains everything that was synced and some prefix of later appends; a name
+// that was created, replaced or removed is durable only after the call has resolved.
 
 export interface Disk {
-  /** Where this is, for sentences that people read. */
+  /** The location, for messages. */
   readonly place: string;
-  /** Keeps other processes out until it is released. Rejects with DiskInUse if another one holds it. */
+  /** Locks out other processes until it is released. Rejects with DiskInUse if another process holds the lock. */
   lock(): Promise<() => Promise<void>>;
   list(): Promise<readonly string[]>;
   size(file: string): Promise<number>;
-  /** Shorter than asked at the end of the file. */
+  /** Returns fewer bytes at the end of the file. */
   read(file: string, from: number, length: number): Promise<Uint8Array>;
-  /** Takes bytes for the end of the file, which comes into being if need be. They must not change afterwards. Never fails: sync does. */
+  /**
+   * Appends bytes to the file, which is created if needed. The bytes must not change afterwards. Never fails: sync
+   * does.
+   */
   append(file: string, bytes: Uint8Array): void;
-  /** Resolves when all that was appended before the call is durable. If it rejects, any part of it may be in the file: truncate. */
+  /** Resolves when all earlier appends are durable. If it rejects, any part of them may be in the file: truncate it. */
   sync(file: string): Promise<void>;
-  /** Cuts the file off, forgets what was appended and not synced, and is durable when it resolves. */
+  /** Truncates the file and drops unsynced appends; durable when it resolves. */
   truncate(file: string, length: number): Promise<void>;
-  /** Renames over what was there: after a crash there is the old or the new one, never neither. Durable when it resolves. */
+  /**
+   * Renames over an existing file: after a crash either the old or the new one exists, never neither. Durable when it
+   * resolves.
+   */
   replace(from: string, to: string): Promise<void>;
-  /** May come undone by a crash. Removing what is not there is no error. */
+  /** A crash may undo it. Removing a missing file is not an error. */
   remove(file: string): Promise<void>;
-  /** Gives back handles. Nothing may be called afterwards. */
+  /** Releases handles. No calls are allowed afterwards. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
-// Optimistic concurrency: a write names what its writer saw.
+// Optimistic concurrency: a write names the revision that its client has seen.
 import { RevisionMismatch, type Stored, type Write } from './store.ts';
 
-/** Throws RevisionMismatch unless `current` is what the writer expected. */
+/** Throws RevisionMismatch unless `current` is what the client expects. */
 export function checkExpected({ key, expect, value }: Write, current: Stored | undefined): void {
   const found = current?.revision ?? 'absent';
   if (found !== expect) {

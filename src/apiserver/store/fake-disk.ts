@@ -1,19 +1,19 @@
-// A disk in memory that loses unsynced writes like a real one. Code that writes through it and survives every crash
-// here keeps its promises on hardware
-// that honours a sync. A crash
-//   - keeps what was synced, and of what was appended since any beginning, perhaps with a stretch of zeros inside (a torn write);
-//   - keeps any of the names made, replaced or removed since the directory was last synced, in any combination;
-//   - leaves the old disk dead: none of its calls ever settles, as if the process were gone.
-// A kill ends the process alone: the same, but what is left of the unsynced lives on in the page cache, to be lost by a later crash.
+// A disk in memory that loses unsynced writes like a real one. Code that survives every crash here is safe on hardware
+// that honors a sync. A crash
+//   - keeps synced bytes, and some prefix of later appends, possibly with a range of zeros inside (a torn write);
+//   - keeps any combination of the names created, replaced or removed since the directory was last synced;
+//   - leaves the old disk dead: none of its calls ever settles, as if the process had exited.
+// A kill ends only the process: the same, but remaining unsynced bytes stay in the page cache, until a later crash
+// loses them.
 import type { Random } from '../../base/random.ts';
 import { type Disk, DiskInUse } from './disk.ts';
 
 export interface FakeDiskOptions {
-  /** Runs before and after each operation takes effect; what it awaits, the operation awaits. */
+  /** Called before and after each operation takes effect; the operation awaits it. */
   readonly onStep?: (operation: DiskOperation, file: string) => void | Promise<void>;
-  /** Space for all files together. */
+  /** Capacity for all files together. */
   readonly capacity?: number;
-  /** Files whose syncs resolve without having made anything durable: to show that tests notice. */
+  /** Files whose syncs resolve without making anything durable, to prove that tests detect it. */
   readonly lies?: (file: string) => boolean;
 }
 
@@ -22,7 +22,7 @@ export type DiskOperation = 'read' | 'sync' | 'truncate' | 'replace' | 'remove';
 interface Inode {
   content: Buffer;
   length: number;
-  /** What lies before survives. */
+  /** Bytes before this offset survive. */
   synced: number;
 }
 
@@ -49,17 +49,17 @@ export class FakeDisk implements Disk {
     this.capacity = options.capacity ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The next such operation rejects; a failing sync leaves part of what was appended in the file. */
+  /** The next such operation rejects; a failing sync leaves a part of the appends in the file. */
   failNext(operation: DiskOperation, error: Error): void {
     this.#failures.push({ operation, error });
   }
 
-  /** From now on nothing settles. */
+  /** From now on no call settles. */
   die(): void {
     this.#dead = true;
   }
 
-  /** The process ends; the machine goes on. Gives the disk as the next process finds it. */
+  /** The process ends, and the machine continues. Returns the disk for the next process. */
   kill(random: Random, options: FakeDiskOptions = this.#options): FakeDisk {
     const left = this.#successor(options);
     const copies = new Map<Inode, Inode>();
@@ -77,7 +77,7 @@ export class FakeDisk implements Disk {
     return left;
   }
 
-  /** The machine loses power. Gives what is left. */
+  /** The machine loses power. Returns the surviving disk. */
   crash(random: Random, options: FakeDiskOptions = this.#options): FakeDisk {
     const left = this.#successor(options);
     const names = new Map(this.#durableNames);

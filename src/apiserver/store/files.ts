@@ -1,4 +1,5 @@
-// Names in a data directory. Segment n takes what is written after snapshot n; snapshot n holds everything of the segments before n.
+// Names in a data directory. Segment n contains the writes after snapshot n; snapshot n contains everything from the
+// segments before n.
 
 const digits = (number: number): string => String(number).padStart(8, '0');
 
@@ -27,7 +28,7 @@ export function dataFiles(names: readonly string[]): DataFiles {
   };
 }
 
-/** What is not needed once snapshot `base` is in place. */
+/** Files that are obsolete once snapshot `base` exists. */
 export function obsoleteFiles(files: DataFiles, base: number): readonly string[] {
   return [
     ...files.snapshots.filter((number) => number < base).map(snapshotName),

@@ -1,17 +1,17 @@
-// The window of recent changes, by prefix, so that a reader pays for what it asked for and not for what others wrote.
-// Guarantee: `since(r)` either tells every change after r or says 'compacted'; it never leaves one out. While this process lives, it is compacted
-// only if something under the asked prefix was dropped: who watches what is quiet need not list again because others are busy. (Only of the
-// quietest among tens of thousands of prefixes this is not known any more.)
+// The window of recent changes, indexed by prefix, so that the cost of a reader does not depend on writes elsewhere.
+// Guarantee: `since(r)` returns every change after r, or 'compacted'. While this process runs, it is compacted only if
+// a change under the requested prefix was dropped, so a watch of an idle prefix needs no new list because of other
+// writes. (With tens of thousands of prefixes this is no longer known for the ones idle longest.)
 import type { Change } from './store.ts';
 
 export interface WindowOptions {
-  /** How many changes are kept. */
+  /** The maximum number of changes. */
   readonly windowChanges?: number;
-  /** How many bytes of objects they may hold on to. The newest change is always kept. */
+  /** The maximum of bytes that their objects keep alive. The newest change is always kept. */
   readonly windowBytes?: number;
 }
 
-/** The two prefixes, besides '', under which a key is found. */
+/** The two prefixes of a key, besides ''. */
 export interface KeyPrefixes {
   readonly ofResource: string;
   readonly ofNamespace: string;
@@ -24,7 +24,7 @@ export function prefixesOf(key: string): KeyPrefixes {
 
 const DEFAULT_CHANGES = 100_000;
 const DEFAULT_BYTES = 64 * 1024 * 1024;
-/** For so many prefixes without a change in the window it is known since when there was none. */
+/** The number of prefixes without a change in the window for which the last change is still known. */
 const MAX_QUIET = 20_000;
 
 export class History {
@@ -39,7 +39,7 @@ export class History {
   #bytes = 0;
   #floor: number;
 
-  /** `floor`: the revision before which nothing is known, under any prefix. */
+  /** `floor`: the oldest known revision of any prefix. */
   constructor(floor: number, options: WindowOptions = {}) {
     this.#floor = floor;
     this.#maxChanges = options.windowChanges ?? DEFAULT_CHANGES;
@@ -85,7 +85,7 @@ export class History {
     this.#shiftFrom(ofNamespace);
   }
 
-  // The oldest change of all is also the oldest of each of its buckets.
+  // The oldest change overall is also the oldest of each of its buckets.
   #shiftFrom(prefix: string): void {
     const bucket = this.#byPrefix.get(prefix)!;
     bucket.shift();
@@ -102,13 +102,13 @@ export class History {
   }
 }
 
-/** A queue of changes in order of revision. */
+/** A queue of changes, sorted by revision. */
 class Bucket {
   #items: (Change | undefined)[] = [];
   #start = 0;
   #dropped = 0;
 
-  /** The revision of the last change that is not known any more. */
+  /** The revision of the last dropped change. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -124,7 +124,7 @@ class Bucket {
   shift(): Change {
     const oldest = this.#items[this.#start]!;
     this.#dropped = oldest.revision;
-    this.#items[this.#start++] = undefined; // else the object lives on until the next tidying
+    this.#items[this.#start++] = undefined; // otherwise the object stays alive until the next compaction
     if (this.#start > 32 && this.#start * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#start);
       this.#start = 0;

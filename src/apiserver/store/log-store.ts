@@ -1,5 +1,5 @@
-// One cluster of a log. Writers see `head` (what is pending lies over what is visible), readers see `visible`, and a write crosses from
-// the one to the other when the log says that it is durable.
+// One cluster of a log. Writers see `head` (pending writes over visible ones), readers see `visible`; a write moves
+// from one to the other when it is durable.
 import { byText } from '../../base/compare.ts';
 import { checkExpected } from './expect.ts';
 import { kinds, type RecordKind, type WrittenRecord } from './record.ts';
@@ -8,10 +8,10 @@ import type { Change, Committed, Store, Stored, Write } from './store.ts';
 import { checkSize, DeletedStored, jsonOf, stamped } from './stored-form.ts';
 import type { VisibleState } from './visible-state.ts';
 
-/** What a cluster asks of its log. */
+/** The log's interface for a cluster. */
 export interface RecordSink {
   readonly parsed: ParsedObjects;
-  /** Throws StoreUnavailable when the cluster cannot be written to. */
+  /** Throws StoreUnavailable if the cluster cannot be written. */
   checkWritable(cluster: ClusterStore): void;
   record(parts: {
     readonly kind: RecordKind;
@@ -20,7 +20,7 @@ export interface RecordSink {
     readonly key: string;
     readonly json: string;
   }): WrittenRecord;
-  /** Queues the record that was just written. What it resolves to is shared by all that are synced together. */
+  /** Queues the record that was just written. All records of one sync share the result. */
   queue(record: WrittenRecord, cluster: ClusterStore, change: Change | undefined): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export class ClusterStore implements Store {
   readonly #pending = new Map<string, { readonly change: Change; readonly durable: Promise<void> }>();
   #state: VisibleState;
   #head: number;
-  /** Never goes back, not even when writes fail: a revision that a client has seen is not given to other content. */
+  /** Never decreases, even if writes fail: a revision that a client has seen is never used for other content. */
   #assigned: number;
 
   constructor(name: string, state: VisibleState, sink: RecordSink) {
@@ -120,24 +120,24 @@ export class ClusterStore implements Store {
     return this.#pending.get(key)?.durable ?? VISIBLE;
   }
 
-  /** A number for something that the log itself records about this cluster. */
+  /** A revision for a record of the log itself about this cluster. */
   nextRevision(): number {
     return ++this.#assigned;
   }
 
-  /** The change is durable: now readers may see it. */
+  /** The change is durable, so it becomes visible. */
   show(change: Change): void {
     this.#state.apply(change, weightOfChange(change));
     if (this.#pending.get(change.key)?.change === change) this.#pending.delete(change.key);
   }
 
-  /** Nothing that is pending will ever be durable. */
+  /** Pending writes will never become durable. */
   discardPending(): void {
     this.#pending.clear();
     this.#head = this.#state.revision;
   }
 
-  /** Everything is gone: readers find an empty cluster, and watches the window closed. */
+  /** All data was deleted: readers see an empty cluster, and watches a compacted window. */
   becomeEmpty(state: VisibleState): void {
     const old = this.#state;
     this.#state = state;

@@ -1,10 +1,10 @@
-// The durable store: one append-only log for all clusters of a process, their state in memory.
+// The durable store: one append-only log for all clusters of a process, with their state in memory.
 //
-// Here: group commit. A write is put into the batch that gathers while the one before it is being synced; one sync then makes it
-// durable and visible together with all others, of whatever cluster. Beside it lie record.ts (the bytes), recovery.ts (opening),
-// snapshot.ts (shortening) and log-store.ts (one cluster).
-// Guarantees: no client sees a write that a crash can undo; a write that was refused does not become visible; revisions that were visible
-// never come back with other content.
+// This file: group commit. A write joins the batch that collects while the previous one is synced; one sync then makes
+// the whole batch durable and visible, for all clusters. See also record.ts (the bytes), recovery.ts (opening),
+// snapshot.ts (compaction) and log-store.ts (one cluster).
+// Guarantee: no client sees a write that a crash can undo; a rejected write never becomes visible; a revision that was
+// visible is never reused with other content.
 import { messageOf } from '../../base/errors.ts';
 import type { Disk } from './disk.ts';
 import { dataFiles, draftName, obsoleteFiles, segmentName } from './files.ts';
@@ -18,17 +18,17 @@ import { type StateOptions, VisibleState } from './visible-state.ts';
 
 export interface LogOptions extends StateOptions {
   readonly disk: Disk;
-  /** Runs something soon, after what is ready to run: lets writes gather and slices pause. setImmediate unless told. */
+  /** Schedules a function after ready callbacks: lets writes collect and slices yield. Default: setImmediate. */
   readonly defer?: (run: () => void) => void;
-  /** A snapshot is due when the segments have outgrown the last snapshot, and this. */
+  /** A snapshot is due when the segments are larger than the last snapshot and this. */
   readonly snapshotMinBytes?: number;
-  /** How many bytes of JSON may be kept in parsed form as well. */
+  /** The maximum of JSON bytes whose parsed form is cached, too. */
   readonly parsedBytes?: number;
-  /** When a batch may be written and synced, where several logs share a drive; at once unless told. */
+  /** When a batch may be written and synced, if several logs share a drive; default: immediately. */
   readonly inTurn?: (write: () => Promise<void>) => Promise<void>;
 }
 
-/** What has happened since the log was opened. */
+/** Counts since the log was opened. */
 export interface LogCounts {
   readonly records: number;
   readonly syncs: number;
@@ -39,18 +39,18 @@ export interface LogCounts {
 }
 
 export interface Log {
-  /** The same store for the same name. A cluster comes into being with its first write. */
+  /** Returns the same store for the same name. A cluster is created by its first write. */
   store(cluster: string): Store;
-  /** Names of all clusters that have been written to or asked for, in order. */
+  /** Names of all clusters that have been written or requested, sorted. */
   clusters(): readonly string[];
-  /** Removes a cluster and all it holds. One of the same name starts empty, its revisions go on. */
+  /** Deletes a cluster with its data. A new one with the same name starts empty and continues its revisions. */
   dropCluster(cluster: string): Promise<void>;
   counts(): LogCounts;
-  /** Makes everything durable, lets go of the directory and closes the disk. Later writes are refused. */
+  /** Makes everything durable, releases the directory and closes the disk. Later writes are rejected. */
   close(): Promise<void>;
 }
 
-/** Locks the disk and reads all that is there. Rejects with one sentence when it is in use, damaged or of a newer format. */
+/** Locks the disk and reads its data. Rejects with one sentence if it is in use, damaged or of a newer format. */
 export async function openLog(options: LogOptions): Promise<Log> {
   const { disk } = options;
   const release = await disk.lock();
@@ -66,11 +66,11 @@ export async function openLog(options: LogOptions): Promise<Log> {
 
 const MIB = 1024 * 1024;
 const BLOCK_BYTES = 256 * 1024;
-// Bounds how long making one batch visible holds the event loop.
+// Limits how long making one batch visible blocks the event loop.
 const BATCH_RECORDS = 1024;
 const BATCH_BYTES = 8 * MIB;
 const GATHER_TURNS = 4;
-/** So many writers of one moment may belong to one change that a client waits for. */
+/** Up to this many concurrent writers may belong to one change that a client waits for. */
 const FEW = 8;
 
 /** Records that are synced together. */
@@ -88,7 +88,7 @@ class Batch {
       this.resolve = resolve;
       this.reject = reject;
     });
-    this.durable.catch(() => {}); // a writer that does not care must not bring the process down
+    this.durable.catch(() => {}); // an ignored result must not crash the process
   }
 
   get isFull(): boolean {
@@ -102,7 +102,7 @@ class DiskLog implements Log, RecordSink {
   readonly #options: LogOptions;
   readonly #release: () => Promise<void>;
   readonly #defer: (run: () => void) => void;
-  /** When what is ready at this moment has run. */
+  /** Runs after the callbacks that are ready now. */
   readonly #atOnce: (run: () => void) => void;
   readonly #clusters = new Map<string, ClusterStore>();
   readonly #dropped: Map<string, number>;
@@ -111,7 +111,7 @@ class DiskLog implements Log, RecordSink {
   readonly #stopSnapshot = new AbortController();
   readonly #counts = { records: 0, syncs: 0, snapshots: 0, failedSnapshots: 0 };
 
-  /** Batches that wait, oldest first; the last one gathers. */
+  /** Waiting batches, oldest first; the last one collects. */
   readonly #waiting: Batch[] = [];
   #nextBatch: number;
   #flushing: Promise<void> | undefined;
@@ -222,7 +222,7 @@ class DiskLog implements Log, RecordSink {
         continue;
       }
       const mustRotate = this.#bytesSinceSnapshot >= this.#snapshotDueAt && this.#snapshotting === undefined;
-      // Who has come meanwhile has waited long enough: the disk goes on while everybody is shown what it has.
+      // Later writers have waited long enough: the disk starts the next batch while this one becomes visible.
       under = mustRotate ? undefined : this.#begin();
       this.#show(batch);
       if (mustRotate) await this.#rotate();
@@ -236,7 +236,7 @@ class DiskLog implements Log, RecordSink {
   #begin(): { readonly batch: Batch; readonly written: Promise<void> } | undefined {
     const [batch] = this.#waiting;
     if (batch === undefined) return undefined;
-    // It gathers until its turn comes.
+    // The batch collects until its turn.
     const write = () => {
       this.#waiting.shift();
       return this.#write(batch);
@@ -244,8 +244,8 @@ class DiskLog implements Log, RecordSink {
     return { batch, written: this.#options.inTurn?.(write) ?? write() };
   }
 
-  // What happens at one moment is written together. A sync costs more than a turn of the event loop, so many also wait for more, as long as
-  // each turn brings some, but not for long; a few do not wait, since a client waits for them.
+  // Concurrent writes go into one batch. A sync costs more than a turn of the event loop, so with many writers it waits
+  // a few turns for more, as long as each turn brings some; with few it does not, because a client waits for them.
   async #gather(): Promise<void> {
     await new Promise<void>((resolve) => this.#atOnce(resolve));
     for (let turn = 0, before = this.#gathered; before > FEW && turn < GATHER_TURNS; turn++) {
@@ -261,7 +261,7 @@ class DiskLog implements Log, RecordSink {
   }
 
   async #write(batch: Batch): Promise<void> {
-    if (this.#readOnly !== undefined) throw new StoreUnavailable(this.#readOnly); // since the batch began to gather
+    if (this.#readOnly !== undefined) throw new StoreUnavailable(this.#readOnly); // changed since the batch began to collect
     const file = segmentName(this.#segment);
     const seal = { kind: kinds.seal, batch: batch.number, revision: 0, cluster: '', key: '', json: '' };
     batch.records.add(this.#writer.write(seal));
@@ -285,13 +285,13 @@ class DiskLog implements Log, RecordSink {
       cluster.show(change);
       touched.add(cluster);
     }
-    // Readers first: the next step of whatever this was a step of is theirs.
+    // Wake readers first: they perform the next step.
     for (const cluster of touched) cluster.state.wake();
     batch.resolve();
   }
 
-  // Later writes were made on top of earlier ones, so all that is pending fails together. The writers are told after the file is cut back:
-  // until then a crash could still bring the writes to light.
+  // Later writes depend on earlier ones, so all pending writes fail together. Their clients get the error after the
+  // file is truncated: before that a crash could still make the writes durable.
   async #fail(batch: Batch, error: unknown): Promise<void> {
     const failed = [batch, ...this.#waiting.splice(0)];
     this.#nextBatch = batch.number;
@@ -327,13 +327,13 @@ class DiskLog implements Log, RecordSink {
     this.#snapshotDueAt = Math.max(this.#options.snapshotMinBytes ?? 16 * MIB, this.#snapshotBytes);
   }
 
-  // Between two batches the segment contains exactly what is visible: the moment to cut.
+  // Between two batches the segment contains exactly the visible state, so it can be cut here.
   async #rotate(): Promise<void> {
     const number = this.#segment + 1;
     try {
       await freshSegment(this.#disk, number, this.#nextBatch - this.#waiting.length);
     } catch {
-      this.#postponeSnapshot(); // the old segment goes on
+      this.#postponeSnapshot(); // the old segment continues
       return;
     }
     this.#segment = number;
@@ -361,7 +361,7 @@ class DiskLog implements Log, RecordSink {
       this.#planSnapshot();
       for (const file of obsoleteFiles(dataFiles(await disk.list()), number)) await disk.remove(file);
     } catch {
-      // Nothing is lost without it: the segments hold everything. A full disk is reported by the writes that meet it.
+      // Without the snapshot nothing is lost, because the segments contain everything. Writes report a full disk.
       this.#counts.failedSnapshots++;
       this.#postponeSnapshot();
       await disk.remove(draftName(number)).catch(() => {});
@@ -378,7 +378,8 @@ class DiskLog implements Log, RecordSink {
     this.#stopSnapshot.abort();
     await this.#flushing;
     await this.#snapshotting;
-    // One more seal proves that everything before it is durable: without it a damaged last batch would look like a torn one.
+    // A final seal proves that everything before it is durable: without it a damaged last batch would look like a torn
+    // one.
     if (this.#readOnly === undefined && this.#counts.records > 0) {
       await this.#write(this.#gathering()).catch(() => {});
     }

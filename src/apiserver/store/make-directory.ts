@@ -1,9 +1,9 @@
-// Makes a directory and those above it. Not by node's own `recursive`: where a file system refuses new names with "no such entry" (/proc does),
-// that never ends.
+// Creates a directory and its parents. Node's own `recursive` never returns where a file system rejects new names with
+// ENOENT, as /proc does.
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
-/** Returns the topmost directory that was made, or undefined when all were there. */
+/** Returns the topmost created directory, or undefined if all existed. */
 export async function makeDirectory(directory: string, mode?: number): Promise<string | undefined> {
   const path = resolve(directory);
   const outcome = await attempt(path, mode);
@@ -11,7 +11,7 @@ export async function makeDirectory(directory: string, mode?: number): Promise<s
   if (outcome === 'there') return undefined;
   const parent = dirname(path);
   const first = parent === path ? undefined : await makeDirectory(parent, mode);
-  // The parents are there now: if one is still missed, the file system means something else by it.
+  // The parents exist now: if the error is still ENOENT, the file system rejects new names.
   if ((await attempt(path, mode)) === 'orphan') throw new Error(`no directory can be made in ${parent}`);
   return first ?? path;
 }

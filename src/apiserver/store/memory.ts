@@ -1,5 +1,5 @@
-// The store that lives and dies with its process: every write is durable and visible at once. Keeps frozen objects; bytes are made
-// when first asked for.
+// The store without persistence: every write is durable and visible immediately. It keeps frozen objects, and encodes
+// bytes on demand.
 import type { KubeObject } from '../../api/object.ts';
 import { checkExpected } from './expect.ts';
 import { type Committed, ObjectTooLarge, type Store, type Stored, type Write } from './store.ts';
@@ -7,7 +7,7 @@ import { DeletedStored, jsonOf, stamped } from './stored-form.ts';
 import { type Image, type StateOptions, VisibleState } from './visible-state.ts';
 
 export interface MemoryStoreOptions extends StateOptions {
-  /** What the store begins with, for instance `range('')` of another one. Shared, not copied. */
+  /** The initial content, for instance `range('')` of another store. Shared, not copied. */
   readonly image?: Image;
 }
 
@@ -72,7 +72,7 @@ class MemoryStore implements Store {
     return DURABLE;
   }
 
-  // After the running code, so that a writer is never interrupted by its readers and a burst wakes them once.
+  // Runs after the current code, so that readers never interrupt a writer, and a burst wakes them once.
   #scheduleWake(): void {
     if (this.#wakeScheduled) return;
     this.#wakeScheduled = true;
@@ -97,7 +97,7 @@ class ObjectStored implements Stored {
     this.weight = roughBytes(object);
   }
 
-  /** Encodes only what may be too large: JSON has at most six bytes where the rough count has one. */
+  /** Encodes only objects that may be too large: JSON has at most six bytes per byte of the estimate. */
   isAbove(maxBytes = Number.POSITIVE_INFINITY): boolean {
     return this.weight * 6 > maxBytes && this.bytes().length > maxBytes;
   }
@@ -114,7 +114,7 @@ class ObjectStored implements Stored {
 
 const weightOf = (stored: Stored | undefined): number => (stored instanceof ObjectStored ? stored.weight : 0);
 
-/** About as many bytes as the JSON would have: enough to bound a window without encoding anything. */
+/** An estimate of the JSON's size: enough to limit a window without encoding. */
 function roughBytes(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 8;

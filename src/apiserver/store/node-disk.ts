@@ -1,5 +1,5 @@
-// Real files in one directory. What is appended between two syncs becomes one write, which is durable when it has been made; it runs in the
-// thread pool, so the event loop never waits for the disk.
+// Real files in one directory. The appends between two syncs become one durable write; it runs in the thread pool, so
+// the event loop never waits for the disk.
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -8,7 +8,10 @@ import type { Disk } from './disk.ts';
 import { makeDirectory } from './make-directory.ts';
 import { lockDirectory } from './node-lock.ts';
 
-/** Each write is a sync as well, one trip to the thread pool instead of two; 0 where such writes stop at the drive's own cache, or are not known. */
+/**
+ * Each write is also a sync, which saves a trip to the thread pool; 0 where such writes end in the drive's own cache,
+ * or are not supported.
+ */
 const DURABLY = process.platform === 'linux' ? constants.O_DSYNC : 0;
 
 const NEW = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
@@ -16,11 +19,11 @@ const NEW = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
 interface OpenFile {
   handle: FileHandle;
   length: number;
-  /** Whether the directory is known to have the file's name for good. */
+  /** Whether the file's name is known to be durable in the directory. */
   named: boolean;
 }
 
-/** Makes the directory if need be, readable by its owner alone: it will hold Secrets. */
+/** Creates the directory if needed, readable only by its owner, because it will contain Secrets. */
 export async function openNodeDisk(directory: string): Promise<Disk> {
   try {
     const first = await makeDirectory(directory, 0o700);
@@ -83,7 +86,7 @@ class NodeDisk implements Disk {
     const bytes = gathered.length === 1 ? gathered[0]! : Buffer.concat(gathered);
     let written = 0;
     while (written < bytes.length) {
-      // By position, not at "the end": after a failed sync the end is not where it should be.
+      // At a position instead of the end: after a failed sync the file may be longer.
       const { bytesWritten } = await opened.handle.write(
         bytes,
         written,
@@ -92,7 +95,7 @@ class NodeDisk implements Disk {
       );
       written += bytesWritten;
     }
-    // Without anything new it is about what a process left there that died before it was synced.
+    // Without new bytes the sync is for those of a process that died before it synced them.
     if (DURABLY === 0 || bytes.length === 0) await opened.handle.datasync();
     if (!opened.named) {
       await syncDirectory(this.place);
@@ -144,7 +147,7 @@ class NodeDisk implements Disk {
   }
 }
 
-// A file that was found may have been left by a process that died before it synced the directory: no name counts as known yet.
+// A process may have died after creating this file and before syncing the directory, so no name counts as durable yet.
 async function openFile(path: string, missing: 'create' | 'refuse'): Promise<OpenFile> {
   try {
     const handle = await open(path, constants.O_RDWR | DURABLY);
@@ -164,7 +167,7 @@ async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-// A new directory is a name in its parent, which has to be synced like any other; so for each one made on the way.
+// A new directory is a name in its parent, which must be synced like any other; the same for each created parent.
 async function nameForGood(first: string, last: string): Promise<void> {
   for (let directory = resolve(last); ; directory = dirname(directory)) {
     await syncDirectory(dirname(directory));

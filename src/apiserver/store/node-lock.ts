@@ -1,20 +1,20 @@
-// Keeps a second writer out of a directory. The lock is a file that names the process holding it; a holder that died without
-// releasing it (kill -9, power loss) is recognised and its lock taken over.
-// Limit: processes on other machines or in other pid namespaces cannot be seen. A directory belongs to one machine.
+// Locks a directory against a second writer. The lock is a file that names its process; the lock of a process that died
+// without releasing it (kill -9, power loss) is detected and replaced. Limit: processes on other machines or in other
+// PID namespaces are not visible, so a directory must be used by one machine only.
 import { link, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { DiskInUse } from './disk.ts';
 
 interface Holder {
   readonly pid: number;
-  /** When the process began, as its machine tells it: process ids come round again, in containers at once. */
+  /** The start time of the process on its machine, because process ids are reused, in containers immediately. */
   readonly started: string;
 }
 
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
   const file = join(directory, 'lock');
   const own: Holder = { pid: process.pid, started: (await startOf(process.pid)) ?? 'unknown' };
-  const workshop = await mkdtemp(join(directory, 'lock.')); // a name that no other contender uses
+  const workshop = await mkdtemp(join(directory, 'lock.')); // a name that no other process uses
   const text = `${JSON.stringify({ ...own, made: basename(workshop) })}\n`;
   try {
     const draft = join(workshop, 'draft');
@@ -31,16 +31,17 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
   };
 }
 
-/** Puts the draft in place as `file`, or tells who holds it. */
+/** Puts the draft in place as `file`, or returns the current holder. */
 async function acquire(file: string, draft: string): Promise<Holder | undefined> {
   for (;;) {
-    // Written aside and linked into place: no process ever reads a lock that is still empty.
+    // Written to a draft and linked into place, so that no process ever reads an empty lock.
     if (await linked(draft, file)) return undefined;
     const found = await textOf(file);
-    if (found === undefined) continue; // released in between
+    if (found === undefined) continue; // released meanwhile
     const holder = holderIn(found);
     if (holder !== undefined && (await isAlive(holder))) return holder;
-    // Of all who find it stale only one may replace it, else the second would throw out the first. That right is a lock as well.
+    // Of all processes that find it stale only one may replace it, or the second would remove the lock of the first.
+    // That permission is a lock, too.
     const right = `${file}.stale`;
     if ((await acquire(right, draft)) !== undefined) continue;
     try {
@@ -77,17 +78,17 @@ async function isAlive(holder: Holder): Promise<boolean> {
   return started === undefined || holder.started === 'unknown' || started === holder.started;
 }
 
-/** A process that was killed keeps its id until its parent has noticed. */
+/** A killed process keeps its id until its parent has reaped it. */
 const ENDED = 'ended';
 
-/** Linux only; elsewhere a living process id is taken at its word. */
+/** Linux only; elsewhere an existing process id counts as the holder. */
 async function startOf(pid: number): Promise<string | undefined> {
   try {
     const [stat, boot] = await Promise.all([
       readFile(`/proc/${pid}/stat`, 'utf8'),
       readFile('/proc/sys/kernel/random/boot_id', 'utf8'),
     ]);
-    // The name of the program is in parentheses and may contain anything; the start is the 20th field after it.
+    // The name of the program is in parentheses and may contain anything; the start time is the 20th field after it.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return ENDED;
     const ticks = fields[19];
@@ -111,6 +112,6 @@ function holderIn(text: string): Holder | undefined {
     const holder = JSON.parse(text) as Holder;
     return Number.isInteger(holder.pid) && holder.pid > 0 ? holder : undefined;
   } catch {
-    return undefined; // not ours: left half-written by a crash of the machine
+    return undefined; // not ours: a crash of the machine left it incomplete
   }
 }

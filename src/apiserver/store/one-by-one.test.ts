@@ -9,7 +9,7 @@ test('whoever is next lets those act first who have waited for the one that ende
   let end = () => {};
   const first = inTurn(() => new Promise<void>((resolve) => (end = resolve)));
   const next = inTurn(async () => void happened.push('the next is synced'));
-  // They hear of it, look in the next turn of the loop, and write.
+  // They are notified, read in the next turn of the loop, and write.
   const acting = first.then(turn).then(() => void happened.push('who waited for the first has written'));
   end();
   await Promise.all([acting, next]);

@@ -1,8 +1,9 @@
-// Syncs of several logs on one drive. Side by side each takes about as long as both, and a client waits for the first.
+// Syncs of several logs on one drive. In parallel each takes about as long as both, and a client waits for the first.
 
 /**
- * Runs one after the other, in the order of the calls, the first at once; a failure is reported to its caller and stops no other. The next one lets
- * those go first who have waited for the one that ended: what they write now goes along with it, instead of waiting for one more sync.
+ * Runs calls one after the other, in their order, the first immediately; a failure rejects only its own call. Before
+ * the next one starts, waiters for the finished one run first, so that their writes join it instead of waiting for one
+ * more sync.
  */
 export function oneByOne(): <T>(run: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
@@ -13,7 +14,7 @@ export function oneByOne(): <T>(run: () => Promise<T>) => Promise<T> {
     try {
       return await run();
     } finally {
-      // The next one takes over: no other call comes in between.
+      // Hands over to the next call, so that no other one can start in between.
       const next = waiting.shift();
       if (next === undefined) isBusy = false;
       else afterTurns(TURNS, next);
@@ -21,7 +22,7 @@ export function oneByOne(): <T>(run: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** In the first turn of the event loop they hear of it, in the second they have written. */
+/** In the first turn of the event loop they are notified, in the second they have written. */
 const TURNS = 2;
 
 function afterTurns(count: number, run: () => void): void {

@@ -1,5 +1,5 @@
-// A map of text keys that keeps them in order: sorted chunks of bounded length. Finding costs O(log n), inserting and removing one
-// chunk's worth of moving, and counting what lies between two keys one addition per chunk.
+// A sorted map with string keys: sorted chunks of bounded length. Lookup is O(log n), inserting and removing moves one
+// chunk, and counting the entries between two keys is one addition per chunk.
 import { byText } from '../../base/compare.ts';
 
 const FULL = 256;
@@ -17,7 +17,7 @@ interface Place {
 
 export interface Span<V> {
   readonly values: V[];
-  /** How many keys with the prefix follow the last one returned. */
+  /** The number of keys with the prefix after the last one returned. */
   readonly remaining: number;
 }
 
@@ -25,7 +25,7 @@ export class OrderedMap<V> {
   #chunks: Chunk<V>[] = [];
   #size = 0;
 
-  /** From entries that are already in strictly ascending order. */
+  /** From entries in strictly ascending order. */
   static fromSorted<V>(keys: readonly string[], values: readonly V[]): OrderedMap<V> {
     const map = new OrderedMap<V>();
     for (let from = 0; from < keys.length; from += FULL) {
@@ -65,7 +65,7 @@ export class OrderedMap<V> {
       chunk.values.splice(index, 0, value);
       return;
     }
-    // Keys that arrive in order fill their chunks; only an insert in the middle leaves two halves.
+    // Keys that arrive in order fill their chunks; only an insert in the middle splits a chunk into halves.
     const cut = at === this.#chunks.length - 1 && index === FULL ? FULL : FULL / 2;
     const right: Chunk<V> = { keys: chunk.keys.splice(cut), values: chunk.values.splice(cut) };
     this.#chunks.splice(at + 1, 0, right);
@@ -88,12 +88,12 @@ export class OrderedMap<V> {
     return true;
   }
 
-  /** Values whose keys start with `prefix` and come strictly after `after`, in order, at most `limit` of them. */
+  /** Values whose keys start with `prefix` and come strictly after `after`, sorted, at most `limit` of them. */
   range(prefix: string, after: string | undefined, limit = Number.POSITIVE_INFINITY): Span<V> {
     const from =
       after !== undefined && after >= prefix ? this.#firstPlace(after, 'after') : this.#firstPlace(prefix, 'at');
     const end = prefix === '' ? this.#endPlace() : this.#firstPlace(successor(prefix), 'at');
-    const total = Math.max(0, this.#between(from, end)); // `after` may lie beyond the prefix
+    const total = Math.max(0, this.#between(from, end)); // `after` may be beyond the prefix
     const values: V[] = [];
     let wanted = Math.min(limit, total);
     let { chunk, index } = from;
@@ -140,7 +140,8 @@ export class OrderedMap<V> {
     return count;
   }
 
-  // A chunk that ran nearly empty joins a neighbour when both fit comfortably, so that chunks stay proportional to keys.
+  // Merges a nearly empty chunk with a neighbor if both fit, so that the number of chunks stays proportional to the
+  // keys.
   #thicken(at: number): void {
     const chunk = this.#chunks[at]!;
     if (chunk.keys.length === 0) {
@@ -173,7 +174,7 @@ function lowerBound(keys: readonly string[], key: string): number {
   return low;
 }
 
-/** The least text that is greater than every text with this prefix. */
+/** The smallest string that is greater than every string with this prefix. */
 function successor(prefix: string): string {
   let end = prefix.length - 1;
   while (end >= 0 && prefix.charCodeAt(end) === 0xffff) end--;

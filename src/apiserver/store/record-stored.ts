@@ -1,4 +1,4 @@
-// An object of the log store: kept as the JSON bytes of its record, parsed when the object is read.
+// An object of the log store: kept as the JSON bytes of its record, parsed on access.
 import type { KubeObject } from '../../api/object.ts';
 import { deepFreeze } from '../../base/json.ts';
 import type { Stored } from './store.ts';
@@ -45,7 +45,7 @@ export class RecordStored implements Stored {
     return this.#block.subarray(this.#start, this.#end);
   }
 
-  /** Keeps the object that the bytes were made from, for as long as there is room. */
+  /** Caches the object that the bytes were encoded from, as long as there is space. */
   remember(object: KubeObject): void {
     this.#object = object;
     this.#parsed.keep(this);
@@ -55,7 +55,7 @@ export class RecordStored implements Stored {
     this.#object = undefined;
   }
 
-  /** The same bytes now stand in another block; the old one need not be kept for them. */
+  /** The same bytes are now in another block, so the old block can be freed. */
   moveTo(block: Buffer, start: number): void {
     this.#end = start + this.length;
     this.#start = start;
@@ -63,7 +63,10 @@ export class RecordStored implements Stored {
   }
 }
 
-/** The objects that were parsed or written last, up to so many bytes of JSON: one form is kept for good, the other for a while. */
+/**
+ * Cache of the objects parsed or written last, limited by bytes of JSON: the bytes are kept permanently, the parsed
+ * form temporarily.
+ */
 export class ParsedObjects {
   readonly #maxBytes: number;
   #queue: RecordStored[] = [];

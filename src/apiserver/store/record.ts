@@ -49,12 +49,12 @@ export interface LogRecord {
   readonly revision: number;
   readonly cluster: string;
   readonly key: string;
-  /** Where in the buffer the JSON begins, and where the record ends. */
+  /** Where the JSON begins in the buffer, and where the record ends. */
   readonly jsonStart: number;
   readonly end: number;
 }
 
-/** `need`: bytes from the start of the record; 'short' says that the buffer ends before. */
+/** `need`: bytes from the start of the record; 'short' = the buffer ends before. */
 export type ReadResult = LogRecord | { readonly problem: 'short'; readonly need: number } | { readonly problem: 'bad' };
 
 export function readRecord(buffer: Buffer, at: number): ReadResult {
@@ -81,14 +81,14 @@ export function readRecord(buffer: Buffer, at: number): ReadResult {
   };
 }
 
-/** Part of a block. The bytes of a block never change once they are written, so spans may be kept and handed on. */
+/** Part of a block. Written bytes of a block never change, so spans can be stored and shared. */
 export interface Span {
   readonly block: Buffer;
   readonly start: number;
   readonly end: number;
 }
 
-/** Records on their way to a file. They lie one after the other in their block, so most of them are one stretch. */
+/** Records to be written to a file. They are adjacent in their block, so most of them form one span. */
 export class Stretches {
   readonly #spans: Span[] = [];
   #bytes = 0;
@@ -105,7 +105,7 @@ export class Stretches {
     this.#bytes += record.end - record.start;
   }
 
-  /** Hands everything over, and is empty again. */
+  /** Passes on all spans, and is empty afterwards. */
   drain(to: (bytes: Uint8Array) => void): void {
     for (const { block, start, end } of this.#spans.splice(0)) to(block.subarray(start, end));
     this.#bytes = 0;
@@ -128,7 +128,7 @@ export interface WrittenRecord extends Span {
 const LONGEST_KEY = 0xffff;
 const LONGEST_CLUSTER = 0xff;
 
-/** Puts records one after the other into blocks. The log and the memory of the store share these bytes: nothing is copied. */
+/** Writes records into blocks. The log and the memory of the store share these bytes: nothing is copied. */
 export class RecordWriter {
   readonly #blockBytes: number;
   #block = Buffer.alloc(0);
@@ -139,7 +139,7 @@ export class RecordWriter {
   }
 
   write({ kind, batch, revision, cluster, key, json }: RecordParts): WrittenRecord {
-    // At most three bytes for a UTF-16 unit: when even that fits, the exact length need not be known beforehand.
+    // At most three bytes per UTF-16 unit: if even that fits, the exact length is not needed.
     const jsonWorst = typeof json === 'string' ? json.length * 3 : json.length;
     const worst = RECORD_HEADER_BYTES + (cluster.length + key.length) * 3 + jsonWorst;
     if (worst > this.#block.length - this.#used) this.#makeRoom(cluster, key, json);

@@ -1,6 +1,6 @@
-// Opening a data directory: the newest snapshot and every segment after it, in order.
-// Guarantees: everything that was ever durable is there; a tail that a crash tore is cut off; anything else that does not read as it was
-// written is damage, and damage is refused with the name of the file and the place in it, never repaired silently.
+// Opens a data directory: the newest snapshot and every segment after it, in order. Guarantee: everything that was ever
+// durable is there; a tail that a crash tore is truncated; any other difference from what was written is reported as
+// damage with file and offset, never repaired silently.
 
 import { byText } from '../../base/compare.ts';
 import type { Disk } from './disk.ts';
@@ -26,9 +26,9 @@ export class LogDamaged extends Error {
 
 export interface Recovered {
   readonly clusters: Map<string, VisibleState>;
-  /** Where the revisions of dropped clusters ended: one of the same name goes on from there. */
+  /** The last revisions of deleted clusters: a new one with the same name continues from there. */
   readonly dropped: Map<string, number>;
-  /** The segment that takes the next writes. */
+  /** The segment for the next writes. */
   readonly segment: number;
   readonly segmentBytes: number;
   readonly nextBatch: number;
@@ -52,7 +52,8 @@ export async function recover(disk: Disk, parsed: ParsedObjects, options: StateO
     bytesSinceSnapshot += tail.length;
   }
   const obsolete = obsoleteFiles(files, base);
-  // After a kill -9 the snapshot's name may be in the page cache alone: what it replaces must not be deleted before it is durable.
+  // After a kill -9 the snapshot may be only in the page cache, so it must be durable before the files it replaces are
+  // deleted.
   if (obsolete.length > 0 && files.snapshots.length > 0) await disk.sync(snapshotName(base));
   for (const file of obsolete) await disk.remove(file);
   tail ??= await freshSegment(disk, 1, 1);
@@ -72,7 +73,8 @@ interface Tail {
   readonly nextBatch: number;
 }
 
-// A segment is begun while the one before it still takes writes, so the last ones may be empty: then the one before is the last.
+// A segment is created while the previous one still takes writes, so the last ones may be empty: then the previous one
+// is the last.
 async function usableSegments(disk: Disk, files: DataFiles, base: number): Promise<readonly number[]> {
   const segments = files.segments.filter((number) => number >= base);
   segments.forEach((number, index) => {
@@ -89,7 +91,7 @@ async function usableSegments(disk: Disk, files: DataFiles, base: number): Promi
 
 export async function freshSegment(disk: Disk, number: number, firstBatch: number): Promise<Tail> {
   const file = segmentName(number);
-  await disk.remove(file); // may have been left empty by an attempt that failed
+  await disk.remove(file); // a failed attempt may have left it empty
   disk.append(file, fileHeader('segment', firstBatch));
   await disk.sync(file);
   return { length: FILE_HEADER_BYTES, nextBatch: firstBatch };
@@ -117,7 +119,7 @@ class Reading {
     const finish = () => {
       if (current === undefined) return;
       const { name, revision, items } = current;
-      // In order but for the few that were deleted while the snapshot was taken.
+      // Sorted, except for the few that were deleted while the snapshot was written.
       if (items.some((item, i) => i > 0 && items[i - 1]!.key >= item.key)) items.sort((a, b) => byText(a.key, b.key));
       this.clusters.set(name, new VisibleState(this.#options, { items, revision }));
       current = undefined;
@@ -166,13 +168,14 @@ class Reading {
       }
       await this.#disk.truncate(file, stop.at);
     } else if (isLast) {
-      // After a kill -9 it may be in the page cache alone, and a reader now must still find it after a power loss.
+      // After a kill -9 the tail may be only in the page cache, and a record that is read now must survive a power
+      // loss.
       await this.#disk.sync(file);
     }
     return { length: stop.at, nextBatch: openBatch };
   }
 
-  // The header is synced before the first record is written, so a file without a whole one has nothing to lose.
+  // The header is synced before the first record is written, so a file with an incomplete header has no records.
   async #wasNeverBegun(file: string, size: number): Promise<boolean> {
     if (size !== FILE_HEADER_BYTES) return size < FILE_HEADER_BYTES;
     const verdict = checkHeader(await this.#bytes(file, 0, FILE_HEADER_BYTES), 'segment');
@@ -222,7 +225,7 @@ class Reading {
     return new RecordStored(record, { block, start: record.jsonStart, end: record.end }, this.#parsed);
   }
 
-  /** Visits each record; a sentence from the visitor stops. `at`: the end of what was good. */
+  /** Visits each record; a string from the visitor stops. `at`: the end of the valid part. */
   async #records(
     file: string,
     visit: (record: LogRecord, block: Buffer) => string | undefined,
@@ -231,7 +234,7 @@ class Reading {
     let at = FILE_HEADER_BYTES;
     let wanted = READ_BYTES;
     while (at < size) {
-      // The part of a record that the last block ended with is read again: simpler than carrying it over, and cheap.
+      // A record that was cut at the end of a block is read again: simpler than keeping the part, and cheap.
       const block = await this.#bytes(file, at, Math.min(wanted, size - at));
       wanted = READ_BYTES;
       let offset = 0;
@@ -252,7 +255,10 @@ class Reading {
     return { at };
   }
 
-  /** Offset of a sound record of a batch after `openBatch`: such a batch was begun only when all before it was durable. */
+  /**
+   * Offset of a valid record of a batch after `openBatch`: such a batch began only after everything before it was
+   * durable.
+   */
   async #laterBatch(search: { file: string; from: number; openBatch: number }): Promise<number | undefined> {
     const size = await this.#disk.size(search.file);
     for (let from = search.from; from < size; from += READ_BYTES) {
@@ -272,7 +278,7 @@ class Reading {
 }
 
 const UNREADABLE = 'a record does not match its checksum';
-/** Records longer than this are not looked for after a bad one. */
+/** Longer records are not searched for after an invalid one. */
 const LONGEST_SEARCHED = 4 * 1024 * 1024;
 
 const damaged = (disk: Disk, file: string, at: number, what: string): LogDamaged =>

@@ -1,6 +1,7 @@
-// Writing down the whole state while it goes on changing, a slice at a time, so that the event loop is never held for long.
-// Guarantee: the file holds exactly what was visible at the cut, when the segment after it began; so replaying that segment also finds what
-// stood before each change.
+// Writes the whole state to a file while it changes, one slice at a time, so that the event loop is never blocked for
+// long.
+// Guarantee: the file contains exactly the visible state at the cut, when the following segment began; so replaying
+// that segment also finds the previous value of each change.
 import type { Disk } from './disk.ts';
 import { draftName, snapshotName } from './files.ts';
 import type { OrderedMap } from './ordered-map.ts';
@@ -18,13 +19,13 @@ export interface CutCluster {
   readonly entries: OrderedMap<Stored>;
 }
 
-/** The state at one moment: what has changed since is kept as it was, until it is written down. */
+/** The state at one moment: the previous values of later changes are kept until they are written. */
 export class Cut {
   readonly dropped: readonly { readonly name: string; readonly revision: number }[];
   readonly clusters: readonly CutCluster[];
-  /** What stood at keys that have changed since, by cluster. */
+  /** Previous values of keys that have changed since, by cluster. */
   readonly #before = new Map<OrderedMap<Stored>, Map<string, Stored | undefined>>();
-  /** Up to which key a cluster is written down; it is not in the map before it was begun, and 'all' once it is done. */
+  /** The last written key of each cluster; absent before its start, 'all' when it is complete. */
   readonly #written = new Map<OrderedMap<Stored>, { upTo: string } | 'all'>();
 
   constructor(clusters: readonly CutCluster[], dropped: Cut['dropped']) {
@@ -33,7 +34,7 @@ export class Cut {
     for (const { entries } of clusters) this.#before.set(entries, new Map());
   }
 
-  /** To be told of every change before it is applied. */
+  /** Must be called with every change before it is applied. */
   note(entries: OrderedMap<Stored>, key: string, previous: Stored | undefined): void {
     const before = this.#before.get(entries);
     if (before === undefined || before.has(key)) return;
@@ -42,7 +43,7 @@ export class Cut {
     before.set(key, previous);
   }
 
-  /** The next of a cluster's objects as they were at the cut; undefined when all were given. */
+  /** The next objects of a cluster as of the cut; undefined when all were returned. */
   next(entries: OrderedMap<Stored>, limit: number): readonly Stored[] | undefined {
     const written = this.#written.get(entries);
     if (written === 'all') return undefined;
@@ -64,7 +65,7 @@ export class Cut {
   }
 }
 
-/** Resolves to the length of the file when it is in place for good. Throws what `signal` was aborted with. */
+/** Resolves to the length of the file once it is durable under its name. Throws the reason of an aborted `signal`. */
 export async function writeSnapshot(options: {
   readonly disk: Disk;
   readonly number: number;
@@ -88,7 +89,7 @@ export async function writeSnapshot(options: {
   const writeOut = async () => {
     slice.drain((stretch) => disk.append(draft, stretch));
     records = 0;
-    // Synced slice by slice: one sync of everything at the end would hold up the log's own syncs behind it.
+    // Synced slice by slice: one sync at the end would delay the log's own syncs.
     await disk.sync(draft);
     signal.throwIfAborted();
   };
@@ -108,7 +109,8 @@ export async function writeSnapshot(options: {
         const json = stored.bytes();
         const { key } = stored;
         const written = write({ kind: kinds.put, batch: 0, cluster: name, key, revision: stored.revision, json });
-        // From here on the object lives in the snapshot's tightly packed block, and blocks full of old versions can go.
+        // From here on the object uses the snapshot's densely packed block, so that blocks with old versions can be
+        // freed.
         if (stored instanceof RecordStored) stored.moveTo(written.block, written.jsonStart);
         count++;
         if (isFull()) await writeOut();

@@ -1,12 +1,13 @@
-// How an object is put down: stamped with its revision, frozen, and as JSON with apiVersion, kind and metadata first, so that a
-// reader of the bytes finds them without parsing the rest.
+// The stored form of an object: with its revision, frozen, and as JSON with apiVersion, kind and metadata first, so
+// that they can be read from the bytes without parsing the rest.
 import type { KubeObject } from '../../api/object.ts';
 import { deepFreeze } from '../../base/json.ts';
 import { ObjectTooLarge, type Stored } from './store.ts';
 
-/** The object at a revision, frozen. Takes the given one over: what it contains is frozen, too. */
+/** The object at a revision, frozen. Takes ownership of the given one: its content is frozen, too. */
 export function stamped(value: KubeObject, revision: number): KubeObject {
-  // The three come first whatever order they arrived in. Spreading defines properties, so a key `__proto__` stays data.
+  // These three come first regardless of the input order. A spread defines properties, so a key `__proto__` remains
+  // data.
   const object = { apiVersion: '', kind: '', metadata: {}, ...(value as Record<string, unknown>) } as {
     apiVersion: string;
     kind: string;
@@ -21,19 +22,21 @@ const LAYOUT = '{"apiVersion":';
 export function jsonOf(object: KubeObject): string {
   const text = JSON.stringify(object);
   if (text.startsWith(LAYOUT)) return text;
-  // Keys that look like whole numbers are enumerated before all others.
+  // Integer-like keys are enumerated before all others, so these three are written separately.
   const { apiVersion, kind, metadata, ...rest } = object;
   const others = JSON.stringify(rest).slice(1);
   const first = `"kind":${JSON.stringify(kind)},"metadata":${JSON.stringify(metadata)}`;
   return `${LAYOUT}${JSON.stringify(apiVersion)},${first}${others === '}' ? '' : ','}${others}`;
 }
 
-/** Most objects are small enough to need no count: a UTF-16 unit has at most three bytes in UTF-8. */
+/** Most objects are small enough without counting: a UTF-16 unit has at most three bytes in UTF-8. */
 export function checkSize(json: string, maxBytes = Number.POSITIVE_INFINITY): void {
   if (json.length * 3 > maxBytes && Buffer.byteLength(json) > maxBytes) throw new ObjectTooLarge();
 }
 
-/** What a deletion leaves behind: the last object, at the revision of its deletion. Both forms are made when asked for. */
+/**
+ * The result of a deletion: the last object, at the revision of the deletion. Object and bytes are created on demand.
+ */
 export class DeletedStored implements Stored {
   readonly key: string;
   readonly revision: number;

@@ -1,5 +1,5 @@
-// Who wants to be woken, by prefix. A wake carries nothing: the woken pull what they want.
-// Guarantees: one wake per subscriber and step however many changes the step had; no subscriber can break another.
+// Subscriptions by prefix. A wake has no payload: subscribers pull. Guarantee: one wake per subscriber and step however
+// many changes the step had; no subscriber can break another one.
 import type { KeyPrefixes } from './history.ts';
 
 interface Subscription {
@@ -16,7 +16,7 @@ export class Subscribers {
   }
 
   subscribe(prefix: string, wake: () => void): () => void {
-    const subscription = { wake }; // own identity: the same function may subscribe twice
+    const subscription = { wake }; // its own identity, because the same function may subscribe twice
     let set = this.#byPrefix.get(prefix);
     if (set === undefined) {
       set = new Set();
@@ -29,7 +29,7 @@ export class Subscribers {
     };
   }
 
-  /** Notes that something changed under these prefixes. True if a watch listens. */
+  /** Records a change under these prefixes. True if a watch is subscribed. */
   touch(prefixes: KeyPrefixes): boolean {
     if (this.#byPrefix.size === 0) return false;
     this.#note('');
@@ -38,12 +38,12 @@ export class Subscribers {
     return this.#touched.size > 0;
   }
 
-  /** Notes that everything changed. */
+  /** Records that everything changed. */
   touchAll(): void {
     for (const prefix of this.#byPrefix.keys()) this.#touched.add(prefix);
   }
 
-  /** Wakes all whose prefix was touched since the last time. */
+  /** Wakes all subscribers of prefixes that were touched since the last call. */
   wake(): void {
     if (this.#touched.size === 0) return;
     const prefixes = [...this.#touched];
@@ -51,7 +51,7 @@ export class Subscribers {
     for (const prefix of prefixes) {
       const set = this.#byPrefix.get(prefix);
       if (set === undefined) continue;
-      // A copy, since a watch that is woken may unsubscribe itself or others, or subscribe again.
+      // Iterates over a copy, because a woken watch may unsubscribe itself or others, or subscribe again.
       for (const subscription of [...set]) {
         if (!set.has(subscription)) continue;
         try {
@@ -68,6 +68,6 @@ export class Subscribers {
   }
 }
 
-/** Where errors of woken subscribers go unless the owner says otherwise: seen, but not fatal. */
+/** The default handler for errors of woken subscribers: reports them without crashing. */
 export const warnOfError = (error: unknown): void =>
   process.emitWarning(error instanceof Error ? error : new Error(String(error)));

@@ -1,22 +1,23 @@
-// What readers of one cluster see: the objects in order, the window of changes, and who waits for more. Both stores stand on it and
-// differ only in when a change is applied.
+// The visible state of one cluster: the sorted objects, the window of changes, and the subscribers. Both stores use it
+// and differ only in when they apply a change.
 import { History, prefixesOf, type WindowOptions } from './history.ts';
 import { OrderedMap } from './ordered-map.ts';
 import type { Change, Store, Stored } from './store.ts';
 import { Subscribers, warnOfError } from './subscribers.ts';
 
 export interface StateOptions extends WindowOptions {
-  /** Hears of errors that subscribers throw when woken. */
+  /** Called with errors that woken subscribers throw. */
   readonly report?: (error: unknown) => void;
 }
 
-/** A state to begin with, in key order. Shared, not copied. */
+/** An initial state, sorted by key. Shared, not copied. */
 export interface Image {
   readonly items: readonly Stored[];
   readonly revision: number;
 }
 
-// As in etcd an empty cluster is at revision 1: a list of it must not carry "0", which asks for "any" when it is sent back.
+// As in etcd an empty cluster is at revision 1: a list of it must not return "0", which means "any" when a client sends
+// it back.
 const FIRST_REVISION = 1;
 
 export class VisibleState {

@@ -1,5 +1,5 @@
-// Everything between a decoded draft and the store, the same for create, update and patch: defaults, the kind's own preparation,
-// validation, and the admission of our own kinds.
+// The steps between a decoded draft and the store, for create, update and patch: defaults, the kind's own preparation,
+// validation, and admission of our own kinds.
 import { admitWith, readsOf } from '../../api/admission.ts';
 import type { AdmitQuestion, Admitted } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -25,7 +25,7 @@ export function writeContext(cluster: Cluster, at: At, caller: Caller, verb: 'cr
   };
 }
 
-/** Namespaced content needs its namespace, and a live one. */
+/** A namespaced object needs an existing namespace that is not being deleted. */
 export function checkNamespace(cluster: Cluster, at: At, name: string): void {
   if (!at.resource.namespaced) return;
   const namespace = cluster.store.get(keyOf('', 'namespaces', '', at.namespace), 'head')?.object();
@@ -45,14 +45,14 @@ export function checkNamespace(cluster: Cluster, at: At, name: string): void {
   );
 }
 
-/** `nulls`: 'keep' for an applied configuration, so that validation refuses a null that has no default. */
+/** `nulls`: 'keep' for an applied configuration, so that validation rejects a null without a default. */
 export function fillDefaults(at: At, draft: Draft, nulls: 'delete' | 'keep' = 'delete'): void {
-  // A built-in kind's behaviour calls for the schema's defaults itself, at the right moment among its own.
+  // The behavior of a built-in kind applies the schema's defaults itself, at the right moment among its own.
   if (at.resource.custom) at.resource.stored.structure.default(draft, nulls);
   at.resource.behaviour.default?.(draft);
 }
 
-/** Validates a prepared draft and returns what may be stored. Throws 422 with all causes. */
+/** Validates a prepared draft and returns the object to be stored. Throws 422 with all causes. */
 export function admit(at: At, draft: Draft, old: KubeObject | undefined, context: WriteContext): Draft {
   const { resource } = at;
   const object = draft as KubeObject;
@@ -92,8 +92,8 @@ function admitOwn(at: At, draft: Draft, old: KubeObject | undefined, context: Wr
 }
 
 /**
- * Admission reads everything that was committed before, so that of two writers at once the second sees the first. Should that never become durable,
- * what was decided on top of it will not either.
+ * Admission reads the head, so that of two concurrent writers the second sees the first. If the first write never
+ * becomes durable, the second does not either.
  */
 export function admitHere(
   { store }: Cluster,
@@ -111,5 +111,5 @@ export function admitHere(
   return admitWith(admission, question, reads, fetched);
 }
 
-/** Refusals name the kind as it is stored: Events of the newer group are core Events. */
+/** Errors name the stored kind: Events of the newer group are core Events. */
 const keptAs = ({ keptAs: kept, group, kind }: ServedResource) => ({ group: (kept ?? { group }).group, kind });

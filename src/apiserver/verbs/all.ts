@@ -1,4 +1,4 @@
-// The verbs as one value, for callers that pass them on.
+// The verbs as one value, to pass them on.
 import { create } from './create.ts';
 import { remove } from './delete.ts';
 import { deleteCollection } from './delete-collection.ts';

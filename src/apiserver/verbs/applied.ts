@@ -1,4 +1,5 @@
-// What an applied configuration makes of an object: server-side apply in the terms of the verbs, and kubectl's way to it from client-side apply. Pure.
+// The result of an applied configuration: server-side apply for the verbs, and kubectl's migration from client-side
+// apply. Pure.
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { badRequest } from '../../api/status.ts';
 import { kubeTime } from '../../base/clock.ts';
@@ -29,7 +30,7 @@ export interface ApplyOutcome {
   readonly managedFields: ManagedFields;
 }
 
-/** Pure. Throws 400 for a body that is none of the kind, 409 with one cause per conflict. */
+/** Pure. Throws 400 for a body of another kind, 409 with one cause per conflict. */
 export function appliedTo({ at, live, config: body, force, caller, now }: ApplyInput): ApplyOutcome {
   const versions = versionsAt(at);
   const { resource, version } = at;
@@ -64,7 +65,7 @@ interface ConfigKind {
   readonly type: FieldType;
 }
 
-/** The body as a configuration of a kind. Throws what is wrong with it. */
+/** The body as a configuration of a kind. Throws if it is invalid. */
 export function checkConfig(wanted: ConfigKind, body: unknown): KubeObject {
   const config = isObject(body) ? body : {};
   const { apiVersion, kind } = config;
@@ -97,13 +98,13 @@ export function ownersOf(managedFields: ManagedFields | undefined): Owners {
   }
 }
 
-// ---- kubectl, on its way from client-side to server-side apply
+// ---- kubectl's migration from client-side to server-side apply
 
 const KUBECTL = 'kubectl';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const MAX_ANNOTATION_BYTES = 256 * 1024;
 
-/** The conflicts that are left when kubectl may take what its own client-side apply wrote last. */
+/** The conflicts that remain when kubectl may take the fields of its own last client-side apply. */
 function unexplained(
   at: At,
   live: KubeObject,
@@ -118,7 +119,7 @@ function unexplained(
   });
 }
 
-/** The fields that are still as client-side apply left them. */
+/** The fields that have not changed since client-side apply. */
 function lastAppliedFields({ resource, version }: At, live: KubeObject): FieldSet | undefined {
   const text = live.metadata.annotations?.[LAST_APPLIED];
   if (!text) return undefined;
@@ -135,7 +136,7 @@ function lastAppliedFields({ resource, version }: At, live: KubeObject): FieldSe
   return difference(difference(difference(fieldsOf(type, last), modified), added), removed);
 }
 
-/** Keeps the annotation of client-side apply true where there is one. */
+/** Updates the annotation of client-side apply, if it exists. */
 function withLastApplied(object: KubeObject, config: KubeObject): KubeObject {
   const annotations = object.metadata.annotations;
   if (!annotations?.[LAST_APPLIED]) return object;

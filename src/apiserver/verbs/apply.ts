@@ -1,5 +1,5 @@
-// PATCH with an applied configuration: server-side apply. A manager sends all that it has an opinion about; the server merges it, removes what the manager
-// has given up and refuses what another manager owns, unless forced.
+// PATCH with an applied configuration: server-side apply. A manager sends all fields that it wants to own; the server
+// merges them, removes those that the manager has given up, and rejects conflicts with other managers, unless forced.
 import { conflict, invalid, invalidValue, notFound } from '../../api/status.ts';
 import type { Cluster } from '../cluster.ts';
 import { objectIn } from '../represent.ts';

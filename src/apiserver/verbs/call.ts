@@ -1,4 +1,5 @@
-// What every verb is told: where, who and how. HTTP and the direct transport both end here, after authentication and authorization.
+// The input of every verb: object, caller and options. HTTP and the direct transport both call the verbs, after
+// authentication and authorization.
 import type { User } from '../../api/object.ts';
 import type { ServedResource, ServedVersion } from '../registry.ts';
 import type { Stored } from '../store/store.ts';
@@ -15,24 +16,24 @@ export interface At {
 export interface Caller {
   readonly user: User;
   readonly manager: string;
-  /** A create gives its object owners of fields. Absent in process, where no one asks who wrote what. */
+  /** A create records field owners. Absent in process, where nothing reads them. */
   readonly tracksFields?: boolean;
   readonly dryRun: boolean;
   readonly fieldValidation: 'Strict' | 'Warn' | 'Ignore';
-  /** Fields that the body named twice, as paths; the last of each counted. */
+  /** Fields that the body contains twice, as paths; the last value counts. */
   readonly repeatedFields?: readonly string[];
-  /** Text for people, sent as a Warning header. */
+  /** A text for the user, sent as a Warning header. */
   warn(text: string): void;
 }
 
-/** What a write left behind, in the stored version. A dry run's is not in the store and has revision 0 or the old one. */
+/** The result of a write, in the storage version. That of a dry run is not stored and has revision 0 or the old one. */
 export interface Written {
   readonly stored: Stored;
   readonly created: boolean;
 }
 
 export interface Selection {
-  /** Text of a label selector, as in the query. */
+  /** A label selector as in the query. */
   readonly labels?: string;
   readonly fields?: string;
 }
@@ -64,22 +65,24 @@ export interface DeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
 }
 
-/** One event of a watch, before it is put into words. `stored` is in the stored version. */
+/** One event of a watch before it is encoded. `stored` is in the storage version. */
 export interface FeedEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   /** Absent for bookmarks. */
   readonly stored?: Stored;
   readonly revision: number;
-  /** BOOKMARK after the initial events of sendInitialEvents. */
+  /** The BOOKMARK after the initial events of sendInitialEvents. */
   readonly initialEventsEnd?: true;
 }
 
-/** A watch that is pulled: nothing is queued for it. */
+/** A watch with a pull interface: nothing is queued for it. */
 export interface WatchFeed {
-  /** All that happened since the last pull, oldest first; never waits. Throws ApiError 410 when the window has moved past. */
+  /**
+   * All events since the last pull, oldest first; never waits. Throws ApiError 410 if the window has been compacted.
+   */
   pull(): readonly FeedEvent[];
-  /** The revision up to which pull has told everything: for bookmarks. */
+  /** The revision up to which pull has returned everything: for bookmarks. */
   readonly revision: number;
-  /** Called when a pull may bring something. Returns unsubscribe. */
+  /** Called when a pull may return events. Returns unsubscribe. */
   onWake(wake: () => void): () => void;
 }

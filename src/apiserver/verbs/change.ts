@@ -1,4 +1,5 @@
-// What update and patch share: a draft of the whole object takes the place of the old one, or nothing is written because nothing changed.
+// The common part of update and patch: a draft of the whole object replaces the old one, or nothing is written because
+// nothing changed.
 import type { KubeObject } from '../../api/object.ts';
 import { badRequest, conflict, invalid, invalidValue, modified } from '../../api/status.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -14,7 +15,7 @@ import { commit, unchanged } from './commit.ts';
 import { isSameButTimes, type ManagedFields, setManagedFields, trackedFields } from './field-owners.ts';
 import { hasAny, isSame } from './metadata.ts';
 
-/** `applied`: the owners that an applied configuration left; else the write is tracked here. */
+/** `applied`: the owners after an apply; otherwise the write is tracked here. */
 export async function change(
   cluster: Cluster,
   at: At,
@@ -46,7 +47,7 @@ export async function change(
     return { stored: await unchanged(cluster, old), created: false };
   if (isFinished(resource, value)) {
     await commit(cluster, at, { key: old.key, expect: old.revision, value: undefined }, caller);
-    // The answer shows the object without its last finalizer, at the revision it had: a real server does the same.
+    // The response contains the object without its last finalizer, at its old revision, as on a real server.
     return {
       stored: unsaved(old.key, { ...value, metadata: { ...value.metadata, resourceVersion: String(old.revision) } }),
       created: false,
@@ -62,14 +63,17 @@ function isSameButOwnersTimes(value: KubeObject, before: KubeObject): boolean {
   return isSame({ ...value, metadata: { ...value.metadata, managedFields } }, before);
 }
 
-/** A deleted object is removed when nothing keeps it: no finalizer, nothing of its kind, no grace period that a kubelet must end. */
+/**
+ * A deleted object is removed when nothing keeps it: no finalizer, no reason of its kind, no grace period that a
+ * kubelet must end.
+ */
 export const isFinished = (resource: ServedResource, object: KubeObject): boolean =>
   object.metadata.deletionTimestamp !== undefined &&
   (object.metadata.finalizers ?? []).length === 0 &&
   !resource.behaviour.holdsDeletion?.(object) &&
   (object.metadata.deletionGracePeriodSeconds ?? 0) === 0;
 
-/** The body must speak of the object that the URL names. */
+/** The name in the body must be that in the URL. */
 export function checkName(at: At, draft: Draft): void {
   const { name } = draft.metadata;
   if (name === at.name) return;
@@ -79,7 +83,7 @@ export function checkName(at: At, draft: Draft): void {
   throw badRequest(`the name of the object (${name}) does not match the name on the URL (${at.name})`);
 }
 
-/** Optimistic concurrency: a writer that names a revision means that one. */
+/** Optimistic concurrency: a write with a resourceVersion applies to that revision only. */
 export function checkRevision(at: At, draft: Draft, old: Stored): void {
   const { resource, name = '' } = at;
   const asked = draft.metadata.resourceVersion;
@@ -103,14 +107,16 @@ export function checkUid(at: At, draft: Draft, old: Stored): void {
   );
 }
 
-/** The object as it was sent, where who sent it owns, or takes from others, what is not written: as on a real server. */
+/**
+ * The object as sent, for kinds where the client becomes the owner of fields that are not written, as on a real server.
+ */
 function asTracked({ resource, subresource }: At, draft: Draft): Draft | undefined {
   const { custom, hasStatus, versions, behaviour } = resource;
   if (subresource === 'status') return behaviour.statusKeeps?.areOwned ? (mutableCopy(draft) as Draft) : undefined;
   return custom && hasStatus && versions.length > 1 ? (mutableCopy(draft) as Draft) : undefined;
 }
 
-/** The main endpoint leaves the status alone where status is a subresource. */
+/** The main endpoint does not change the status if it is a subresource. */
 function withoutStatus(resource: ServedResource, before: KubeObject, draft: Draft): Draft {
   if (!resource.hasStatus) return draft;
   if (before.status === undefined) delete draft.status;
@@ -118,7 +124,7 @@ function withoutStatus(resource: ServedResource, before: KubeObject, draft: Draf
   return draft;
 }
 
-/** /status leaves all but status and metadata alone, and of metadata what the kind keeps. */
+/** /status changes only the status and metadata, except the metadata that the kind keeps. */
 function withStatus({ behaviour }: ServedResource, before: KubeObject, draft: Draft): Draft {
   const next = mutableCopy(before) as Draft;
   if (draft.status === undefined) delete next.status;
@@ -131,7 +137,7 @@ function withStatus({ behaviour }: ServedResource, before: KubeObject, draft: Dr
   return next;
 }
 
-/** What only the server may change in metadata. */
+/** Keeps the metadata that only the server may change. */
 function carryMetadata(draft: Draft, before: KubeObject): void {
   const { labels, annotations, finalizers, ownerReferences } = draft.metadata;
   const {
@@ -160,7 +166,10 @@ function carryMetadata(draft: Draft, before: KubeObject): void {
   };
 }
 
-/** A generation counts what was asked for: anything outside metadata, and outside status where status is a subresource. */
+/**
+ * The generation counts changes of the desired state: anything outside metadata, and outside status if that is a
+ * subresource.
+ */
 function isNewGeneration({ resource, subresource }: At, next: Draft, before: KubeObject): boolean {
   if (resource.behaviour.annotationsCount && subresource === undefined) {
     if (!deepEqual(next.metadata.annotations ?? {}, before.metadata.annotations ?? {})) return true;

@@ -1,19 +1,19 @@
-// The last step of every write. What a caller is answered is durable and visible.
+// The last step of every write. A response is sent after the write is durable and visible.
 import { modified, objectTooLarge } from '../../api/status.ts';
 import type { Cluster } from '../cluster.ts';
 import { unsaved } from '../represent.ts';
 import { ObjectTooLarge, RevisionMismatch, type Stored, type Write } from '../store/store.ts';
 import type { At, Caller } from './call.ts';
 
-/** What etcd takes in one request, unless told otherwise. */
+/** The default request limit of etcd. */
 export const MAX_OBJECT_BYTES = 1.5 * 1024 * 1024;
-/** The mark of a deletion and its finalizers need room, or an object of the maximum size could not be deleted. */
+/** The deletionTimestamp and finalizers need space, or an object of the maximum size could not be deleted. */
 const DELETION_BYTES = 1024;
 
 const maxBytesOf = ({ value }: Write): number =>
   MAX_OBJECT_BYTES + (value?.metadata.deletionTimestamp === undefined ? 0 : DELETION_BYTES);
 
-/** Writes, or on a dry run only shows what would have been written: a changed object at the revision it has, since none is used up. */
+/** Writes; a dry run only returns the result: a changed object keeps its revision, because no new one is used. */
 export async function commit(cluster: Cluster, at: At, write: Write, caller: Caller): Promise<Stored> {
   if (caller.dryRun) return wouldBe(cluster, write);
   try {
@@ -33,7 +33,10 @@ function wouldBe(cluster: Cluster, { key, expect, value }: Write): Stored {
   return unsaved(key, { ...value, metadata: { ...value.metadata, resourceVersion: String(expect) } });
 }
 
-/** There is nothing to write: the object is as requested. The response waits until that is durable, like any other. */
+/**
+ * Nothing is written, because the object already is as requested. The response waits until that is durable, like any
+ * other.
+ */
 export async function unchanged(cluster: Cluster, old: Stored): Promise<Stored> {
   await cluster.store.durable(old.key);
   return old;

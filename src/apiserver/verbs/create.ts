@@ -1,4 +1,4 @@
-// POST: a new object under a name of its own or a generated one.
+// POST: a new object with a given or generated name.
 import type { KubeObject } from '../../api/object.ts';
 import { alreadyExists, badRequest } from '../../api/status.ts';
 import { kubeTime } from '../../base/clock.ts';
@@ -24,7 +24,7 @@ export async function create(cluster: Cluster, at: At, body: unknown, caller: Ca
   return createDecoded(cluster, at, draft, caller);
 }
 
-/** The same for a draft that is already decoded and in the stored version (a PUT that creates). */
+/** The same for a draft that is already decoded and in the storage version (a PUT that creates). */
 export async function createDecoded(
   cluster: Cluster,
   at: At,
@@ -64,7 +64,7 @@ export async function createDecoded(
     resource.behaviour.prepare?.(draft, undefined, context);
     const admitted = admit(at, draft, undefined, context);
     const value = admitted as KubeObject;
-    // What is wrong with an object is told before that there is another one, or that it names a revision.
+    // Validation errors are reported before AlreadyExists, and before a set resourceVersion.
     if (/^0*[1-9]\d*$/.test(asked)) {
       throw new ApiError(500, '', 'resourceVersion should not be set on objects to be created');
     }
@@ -74,7 +74,7 @@ export async function createDecoded(
   }
 }
 
-/** A body may leave its namespace out; it may not name another one. */
+/** A body may omit its namespace, but not name another one. */
 export function takeNamespace(at: At, draft: Draft): void {
   const { metadata } = draft;
   if (at.namespace === '') delete metadata.namespace;
@@ -84,7 +84,7 @@ export function takeNamespace(at: At, draft: Draft): void {
   }
 }
 
-/** What only the server may say about a new object. */
+/** Sets the metadata of a new object that only the server may set. */
 function stampNew(cluster: Cluster, at: At, draft: Draft, now: number): void {
   const { name, generateName, namespace, generation, labels, annotations, finalizers, ownerReferences } =
     draft.metadata;

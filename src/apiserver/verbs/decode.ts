@@ -1,5 +1,5 @@
-// From the body of a write to a private draft in the stored version: is it the kind that the URL names, do its values have the right
-// types, which of its fields are unknown.
+// Decodes the body of a write to a private draft in the storage version: checks that it has the kind of the URL and
+// values of the right types, and finds unknown fields.
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { badRequest, invalid, invalidValue } from '../../api/status.ts';
 import { isObject, mutableCopy } from '../../base/json.ts';
@@ -9,7 +9,7 @@ import { METADATA_FIELDS } from '../status-keeps.ts';
 import type { At, Caller } from './call.ts';
 import type { Patch } from './patched.ts';
 
-/** Checks a create or update body. Unknown fields are refused, warned of or dropped, as the caller asked. */
+/** Checks a create or update body. Unknown fields are rejected, warned about or dropped, as the caller requests. */
 export function decodeBody(at: At, body: unknown, caller: Caller): Draft {
   const draft = checkType(at, body);
   const wrongType = at.version.structure.decodeError(draft);
@@ -20,8 +20,8 @@ export function decodeBody(at: At, body: unknown, caller: Caller): Draft {
 }
 
 /**
- * The same for the outcome of a patch. A real server words the refusal around the patched object, or around a strategic patch itself, in
- * the way its language prints it.
+ * The same for the result of a patch. The error message of a real server contains the patched object, or the strategic
+ * patch itself, in Go's format.
  */
 export function decodePatched(at: At, patched: unknown, asked: Patch, caller: Caller): Draft {
   const refuse = (why: string) => {
@@ -29,7 +29,7 @@ export function decodePatched(at: At, patched: unknown, asked: Patch, caller: Ca
     return invalid({ group: '', kind: '' }, '', [invalidValue('patch', text, why)]);
   };
   if (!isObject(patched)) throw refuse('not an object');
-  // Patches share what they did not touch with the stored object, which is frozen.
+  // A patched object shares unchanged parts with the stored one, which is frozen.
   const draft = checkType(at, mutableCopy(patched));
   const wrongType = at.version.structure.decodeError(draft);
   if (wrongType !== undefined) throw refuse(wrongType);
@@ -38,7 +38,7 @@ export function decodePatched(at: At, patched: unknown, asked: Patch, caller: Ca
   return draft;
 }
 
-/** Turns a draft of the requested version into one of the stored version. */
+/** Converts a draft from the requested version to the storage version. */
 export function toStored(at: At, draft: Draft): Draft {
   const { resource, version } = at;
   if (version === resource.stored) return draft;
@@ -88,7 +88,7 @@ function checkType({ resource, version }: At, body: unknown): Draft {
       );
     }
   }
-  // A body that was just parsed belongs to us; a frozen one (from the direct transport) is shared.
+  // A parsed body is ours; a frozen one (from the direct transport) is shared.
   const own: Readonly<Record<string, unknown>> = Object.isFrozen(body) ? mutableCopy(body) : body;
   const { apiVersion: _a, kind: _k, metadata, ...rest } = own;
   const stated = (isObject(metadata) ? metadata : {}) as Draft['metadata'];
@@ -99,14 +99,17 @@ function checkType({ resource, version }: At, body: unknown): Draft {
   return { apiVersion: expected, kind: resource.kind, metadata: stated, ...rest };
 }
 
-/** A label or annotation that is null is an empty one: so built-in kinds decode it, too. */
+/** A null label or annotation becomes empty, as built-in kinds decode it, too. */
 function emptyForNull({ labels, annotations }: Draft['metadata']): void {
   for (const map of [labels, annotations] as readonly (Record<string, string | null> | undefined)[]) {
     if (isObject(map)) for (const key in map) if (map[key] === null) map[key] = '';
   }
 }
 
-/** A map or list of metadata that is empty or null counts as absent where a real server decodes a custom object: it resets no owners, for one. */
+/**
+ * An empty or null map or list in the metadata of a custom object counts as absent, as a real server decodes it: for
+ * example, it does not reset owners.
+ */
 function dropEmpty(metadata: Draft['metadata']): void {
   for (const field of [...METADATA_FIELDS, 'managedFields'] as const) {
     const value: object | null | undefined = metadata[field];
@@ -121,7 +124,10 @@ const repetitionText = (path: string): string =>
 const unknownFields = (at: At, draft: Draft, caller: Caller): string | undefined =>
   unknownFieldsIn(at.version.structure, draft, caller);
 
-/** What strict decoding says of fields that the structure does not know; otherwise they are dropped, with a warning if the caller wants one. */
+/**
+ * The error of strict decoding for unknown fields; in other modes they are dropped, with a warning if the caller wants
+ * one.
+ */
 export function unknownFieldsIn(structure: Pick<Structure, 'prune'>, draft: Draft, caller: Caller): string | undefined {
   const unknown = structure.prune(draft);
   if (caller.fieldValidation === 'Ignore') return undefined;

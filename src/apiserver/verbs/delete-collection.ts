@@ -1,4 +1,4 @@
-// DELETE of a collection: each object of a list, as if it were deleted alone.
+// DELETE of a collection: deletes each object of a list individually.
 import { ApiError } from '../../base/errors.ts';
 import { mapLimit } from '../../base/map-limit.ts';
 import type { Cluster } from '../cluster.ts';
@@ -21,7 +21,7 @@ export async function deleteCollection(
     try {
       await remove(cluster, { ...at, namespace, name: name as string }, options, caller);
     } catch (error) {
-      // Another client was faster: the object is as requested.
+      // Another client deleted it first: the object is as requested.
       if (!(error instanceof ApiError && error.reason === 'NotFound')) throw error;
     }
   });

@@ -1,4 +1,4 @@
-// DELETE: removes an object, or marks it when a finalizer, its kind or a grace period holds it.
+// DELETE: removes an object, or marks it if a finalizer, its kind or a grace period keeps it.
 import type { KubeObject } from '../../api/object.ts';
 import { conflict, invalid } from '../../api/status.ts';
 import { kubeTime } from '../../base/clock.ts';
@@ -18,7 +18,7 @@ export interface Removed {
   readonly stored: Stored;
   /** False: it is only marked for deletion, and its finalizers must be removed. */
   readonly gone: boolean;
-  /** The answer is the object, not a Status. */
+  /** The response is the object, not a Status. */
   readonly returnsObject: boolean;
 }
 
@@ -34,7 +34,7 @@ export async function remove(cluster: Cluster, at: At, options: DeleteOptions, c
     const stored = caller.dryRun
       ? unsaved(old.key, before)
       : await commit(cluster, at, { key: old.key, expect: old.revision, value: undefined }, caller);
-    // What could have waited is shown as it goes: with no wait left.
+    // A kind with a grace period returns the object with grace period 0.
     const shown = resource.behaviour.graceSeconds
       ? unsaved(old.key, { ...marked, metadata: { ...marked.metadata, resourceVersion: String(stored.revision) } })
       : stored;
@@ -51,7 +51,7 @@ export function checkPreconditions(
   before: KubeObject,
   options: DeleteOptions,
 ): void {
-  // Here, and only here, a real server names the kind where the resource should stand.
+  // Only here a real server prints the kind instead of the resource.
   const resource = { group, plural: kind };
   const { uid, resourceVersion } = options.preconditions ?? {};
   const { metadata } = before;
@@ -71,7 +71,7 @@ export function checkPreconditions(
   }
 }
 
-/** A kind's own word against a deletion: namespaces that must stay, members that still hold work. */
+/** Deletions that a kind forbids: required namespaces, members whose Services are in use. */
 function refuse(cluster: Cluster, at: At, before: KubeObject, caller: Caller): void {
   const { resource } = at;
   resource.behaviour.refuseDelete?.(before, writeContext(cluster, at, caller, 'update'));
@@ -86,7 +86,7 @@ function refuse(cluster: Cluster, at: At, before: KubeObject, caller: Caller): v
   for (const warning of admitted?.warnings ?? []) caller.warn(warning);
 }
 
-/** The object as the deletion leaves it: stamped, with the finalizer that the propagation policy asks for. */
+/** The object after the deletion: with deletionTimestamp, and the finalizer of the propagation policy. */
 function mark(cluster: Cluster, resource: ServedResource, before: KubeObject, options: DeleteOptions): KubeObject {
   const draft = mutableCopy(before) as Draft;
   const { metadata } = draft;
@@ -94,12 +94,12 @@ function mark(cluster: Cluster, resource: ServedResource, before: KubeObject, op
   const grace = resource.behaviour.graceSeconds?.(before, options.graceSeconds) ?? 0;
   if (metadata.deletionTimestamp === undefined) {
     metadata.deletionTimestamp = kubeTime(cluster.clock.now() + grace * 1000);
-    // A namespace waits for what is in it, not for a time.
+    // A namespace waits for its content, not for a grace period.
     if (!resource.behaviour.markTerminating) metadata.deletionGracePeriodSeconds = grace;
     if (metadata.generation !== undefined) metadata.generation += 1;
     resource.behaviour.markTerminating?.(draft);
   } else if (grace < (metadata.deletionGracePeriodSeconds ?? 0)) {
-    // A second deletion may only shorten the wait, which began with the first.
+    // A second deletion can only shorten the grace period, which began with the first.
     const began = Date.parse(metadata.deletionTimestamp) - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
     metadata.deletionTimestamp = kubeTime(began + grace * 1000);
     metadata.deletionGracePeriodSeconds = grace;

@@ -13,7 +13,7 @@ import { checkPreconditions, remove } from './delete.ts';
 import { withOwners } from './field-owners.ts';
 import { headOf } from './head.ts';
 
-/** The types of its fields are checked. */
+/** The types of its fields have been checked. */
 export interface Eviction {
   readonly metadata?: { readonly name?: string; readonly namespace?: string };
   readonly deleteOptions?: {
@@ -48,7 +48,7 @@ type Budget = KubeObject<
 >;
 
 const BUDGETS = { group: 'policy', plural: 'poddisruptionbudgets' } as const;
-/** Evictions that the disruption controller has not confirmed. */
+/** Maximum of evictions that the disruption controller has not confirmed. */
 const MAX_DISRUPTED_PODS = 2000;
 
 export async function evictPod(cluster: Cluster, at: At, eviction: Eviction, caller: Caller): Promise<void> {
@@ -71,7 +71,7 @@ export async function evictPod(cluster: Cluster, at: At, eviction: Eviction, cal
     ...(gracePeriodSeconds === undefined ? {} : { graceSeconds: gracePeriodSeconds }),
     ...(propagation === undefined ? {} : { propagation }),
   };
-  // Every write is committed before the first await, so no other request comes in between.
+  // All writes are committed before the first await, so no other request comes between them.
   const now = cluster.clock.now();
   const evicted = withOwners({ ...at, subresource: 'status' }, pod, disrupted(pod, now), { manager: MANAGER, now });
   const condition = { key: old.key, expect: old.revision, value: evicted };
@@ -82,7 +82,7 @@ export async function evictPod(cluster: Cluster, at: At, eviction: Eviction, cal
   ]);
 }
 
-/** By this name a real server owns what it writes itself. */
+/** The field manager of a real server's own writes. */
 const MANAGER = 'kube-apiserver';
 
 function ownedBudget(cluster: Cluster, { namespace }: At, write: Write): Write {
@@ -110,7 +110,7 @@ function checkOptions(caller: Caller, dryRun: readonly string[], propagation: st
   if (causes.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', causes);
 }
 
-/** A Pod that does not run yet, or no longer, disrupts nothing when it is deleted. */
+/** Deleting a Pod that is not running causes no disruption. */
 const needsNoBudget = ({ metadata, status }: Pod): boolean =>
   metadata.deletionTimestamp !== undefined || ['Succeeded', 'Failed', 'Pending'].includes(status?.phase ?? '');
 
@@ -122,7 +122,10 @@ const budgetsFor = (cluster: Cluster, at: At, pod: Pod): readonly Stored[] =>
     .rangeAtHead(prefixOf(BUDGETS.group, BUDGETS.plural, at.namespace))
     .filter((stored) => compileLabelSelector((stored.object() as Budget).spec?.selector).matches(pod.metadata.labels));
 
-/** What an eviction takes from the budget of a Pod: a write, or nothing where it takes none. Throws when nothing is left. */
+/**
+ * The write that charges an eviction to the Pod's budget, or undefined if it costs nothing. Throws if the budget is
+ * used up.
+ */
 function spend(pod: Pod, budgets: readonly Stored[], now: number): Write | undefined {
   const [stored] = budgets;
   if (stored === undefined) return undefined;
@@ -134,7 +137,7 @@ function spend(pod: Pod, budgets: readonly Stored[], now: number): Write | undef
   const { name = '', generation = 0 } = budget.metadata;
   const { status = {}, spec } = budget;
   const { disruptionsAllowed = 0, currentHealthy = 0, desiredHealthy = 0, disruptedPods = {} } = status;
-  // A Pod that is not ready counts for nothing, so deleting it takes nothing away.
+  // A Pod that is not ready does not count as healthy, so deleting it reduces nothing.
   if (!isReady(pod)) {
     if (spec?.unhealthyPodEvictionPolicy === 'AlwaysAllow') return undefined;
     if (desiredHealthy > 0 && currentHealthy >= desiredHealthy) return undefined;
@@ -183,7 +186,7 @@ const overBudget = (message: string, retryAfterSeconds?: number): ApiError =>
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 
-/** Says on the Pod itself why it goes. */
+/** Records the reason of the deletion in the Pod's conditions. */
 const disrupted = (pod: Pod, now: number): Pod => ({
   ...pod,
   status: {

@@ -1,5 +1,6 @@
-// Between the verbs and the ownership of fields. A write by a client that is tracked gives an object its first owners; from then on every write counts.
-// Objects that only the server's own process writes have no owners and cost nothing: the first apply gives what is there to `before-first-apply`.
+// Connects the verbs with field ownership. The first write by a tracked client gives an object owners; from then on
+// every write is tracked. Objects written only by the server's own process have no owners and cost nothing: the first
+// apply assigns existing fields to `before-first-apply`.
 
 import { shapeTyped } from '../../api/builtin/typed-shape.ts';
 import { typeNameOf } from '../../api/builtin/types.ts';
@@ -36,7 +37,7 @@ export const managerAt = (at: At, manager: string, operation: Operation): Manage
 const NOT_OF_OBJECT = setOf(['f:status']);
 const notOfStatus = new WeakMap<Behaviour, FieldSet>();
 
-/** What an endpoint may not own: what it does not write. */
+/** The fields that an endpoint cannot own, because it does not write them. */
 function notOf({ resource, subresource }: At): FieldSet {
   if (subresource !== 'status') return resource.hasStatus ? NOT_OF_OBJECT : EMPTY;
   const { behaviour } = resource;
@@ -56,7 +57,7 @@ export function versionsAt(at: At): Versions {
   const requested = apiVersionOf(resource.group, version.version);
   return {
     type: objectType(version.schema),
-    // Of a custom kind a real server looks so only at the version of the request.
+    // For custom kinds a real server restricts only sets in the version of the request.
     restrict: (fields, apiVersion) =>
       fields.size === 0 || (resource.custom && apiVersion !== requested) ? fields : without(fields, closed),
     view(apiVersion) {
@@ -80,7 +81,7 @@ function between(resource: ServedResource, from: ServedVersion, to: ServedVersio
     : { ...stored, apiVersion: apiVersionOf(resource.group, to.version) };
 }
 
-/** A draft of the stored version as the version of the request has it, without its owners. */
+/** A draft converted from the storage version to that of the request, without its owners. */
 function shown({ resource, version }: At, object: KubeObject): KubeObject {
   if (object.metadata.managedFields === undefined) return between(resource, resource.stored, version, object);
   const { managedFields: _owners, ...metadata } = object.metadata;
@@ -89,7 +90,7 @@ function shown({ resource, version }: At, object: KubeObject): KubeObject {
 
 const nothings = new WeakMap<ServedVersion, KubeObject>();
 
-/** An object of a kind before anything is said about it: a typed one has the values that its type always has. */
+/** An empty object of a kind: a typed one has the values that its type always has. */
 export function nothingOf({ resource, version }: At): KubeObject {
   let nothing = nothings.get(version);
   if (nothing?.kind !== resource.kind) {
@@ -107,7 +108,7 @@ function makeNothing(resource: ServedResource, version: ServedVersion): KubeObje
   return deepFreeze(nothing) as unknown as KubeObject;
 }
 
-/** The owners in an object, none if they cannot be read. */
+/** The owners of an object; empty if they cannot be decoded. */
 export function readable(managedFields: ManagedFields | undefined): Owners {
   try {
     return decodeOwners(managedFields);
@@ -123,7 +124,7 @@ const isReset = (managedFields: ManagedFields | undefined): boolean => {
   return managedFields.length === 0 || (managedFields.length === 1 && isObject(only) && Object.keys(only).length === 0);
 };
 
-/** A client that knows owners may write them; one that does not must not delete them by accident. */
+/** A client may write owners, but one that does not know them must not delete them accidentally. */
 function ownersIn(at: At, sent: ManagedFields | undefined, before: ManagedFields | undefined): Owners {
   if (at.subresource !== undefined) return readable(before);
   if (isReset(sent)) return new Map();
@@ -133,17 +134,17 @@ function ownersIn(at: At, sent: ManagedFields | undefined, before: ManagedFields
 
 export interface TrackedWrite {
   readonly at: At;
-  /** In the stored version; absent = a create. */
+  /** In the storage version; absent = a create. */
   readonly before: KubeObject | undefined;
-  /** With defaults, before the server decides anything itself. */
+  /** With defaults, before the server sets its own fields. */
   readonly next: Draft;
-  /** What the client sent as owners. */
+  /** The managedFields in the client's body. */
   readonly sent: ManagedFields | undefined;
   readonly caller: Pick<Caller, 'manager' | 'tracksFields'>;
   readonly now: number;
 }
 
-/** metadata.managedFields of what a create, update or patch writes; undefined = none. */
+/** The metadata.managedFields after a create, update or patch; undefined = none. */
 export function trackedFields({ at, before, next, sent, caller, now }: TrackedWrite): ManagedFields | undefined {
   const known = before?.metadata.managedFields;
   if (before === undefined ? !caller.tracksFields : sent === undefined && known === undefined) return undefined;
@@ -162,7 +163,10 @@ export function trackedFields({ at, before, next, sent, caller, now }: TrackedWr
   return sent === undefined && isSameOwners(after, owners) ? known : encodeOwners(after);
 }
 
-/** What the server itself writes, with the owners that it leaves: others lose what it changes. An object without owners has none after it. */
+/**
+ * A write by the server itself, with the resulting owners: other managers lose the changed fields. An object without
+ * owners stays without.
+ */
 export function withOwners(
   at: At,
   before: KubeObject,
@@ -179,7 +183,7 @@ export function withOwners(
 const isSameOwners = (a: Owners, b: Owners): boolean =>
   a.size === b.size && [...a].every(([identity, owner]) => b.get(identity) === owner);
 
-/** Equal but for times: such a write changes nothing. */
+/** Equal except for times: such a write changes nothing. */
 export function isSameButTimes(a: ManagedFields | undefined, b: ManagedFields | undefined): boolean {
   const timeless = (entries: ManagedFields | undefined) =>
     (entries ?? []).map((entry) => (isObject(entry) ? { ...entry, time: undefined } : entry));

@@ -1,4 +1,4 @@
-// PUT namespaces/<name>/finalize: the namespace controller gives up its hold on a namespace that it has emptied.
+// PUT namespaces/<name>/finalize: the namespace controller removes its finalizer from a namespace that it has emptied.
 import type { KubeObject } from '../../api/object.ts';
 import { mutableCopy } from '../../base/json.ts';
 import type { Cluster } from '../cluster.ts';

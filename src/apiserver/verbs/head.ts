@@ -1,4 +1,4 @@
-// What a writer starts from: the newest state of the object that the URL names.
+// The newest state of the object in the URL, for a write.
 import { notFound } from '../../api/status.ts';
 import type { Cluster } from '../cluster.ts';
 import { keyIn } from '../resource-key.ts';

@@ -1,5 +1,5 @@
-// GET of a collection. Pages of one list all show the state of its first page: later changes are undone from the history window,
-// and when that no longer reaches back the client must list again.
+// GET of a collection. All pages of one list show the state of the first page: later changes are undone with the
+// history window, and if that does not reach back far enough the client must list again.
 import { badRequest, expired } from '../../api/status.ts';
 import { byText } from '../../base/compare.ts';
 import { isObject } from '../../base/json.ts';
@@ -14,7 +14,7 @@ import { select } from './select.ts';
 const TOO_OLD_TO_CONTINUE =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.';
 
-/** Returns a promise only when looking for what a selector means takes long. */
+/** Returns a promise only if evaluating the selector takes long. */
 export function list(cluster: Cluster, at: At, options: ListOptions): Listed | Promise<Listed> {
   const { store } = cluster;
   const selected = select(at, options);
@@ -41,8 +41,8 @@ export function list(cluster: Cluster, at: At, options: ListOptions): Listed | P
     const found = rangeAt(store, prefix, pastOf, { after: page?.after, limit });
     return answer(found.items, revision, found.more ? found.remaining : 0);
   }
-  // With a selector the number of remaining objects is unknown without reading all of them, so a page stops at its first surplus match. All are
-  // taken at once, before the first look: what is written during a pause belongs to later revisions.
+  // With a selector the number of remaining objects is unknown without reading all of them, so a page stops at its
+  // first surplus match. All items are collected before the first pause: later writes belong to later revisions.
   const items: Stored[] = [];
   let remaining = 0;
   const looking = inSlices(
@@ -63,7 +63,7 @@ export function list(cluster: Cluster, at: At, options: ListOptions): Listed | P
   return looking === undefined ? found() : looking.then(found);
 }
 
-/** `remaining`: 0 = this is all, -1 = more, number unknown. */
+/** `remaining`: 0 = this is all, -1 = there are more, number unknown. */
 function answer(items: readonly Stored[], revision: number, remaining: number): Listed {
   const last = items.at(-1);
   if (remaining === 0 || !last) return { items, revision };
@@ -97,7 +97,7 @@ function parseContinue(token: string, prefix: string): { readonly revision: numb
   return { revision: rv as number, after: start };
 }
 
-// ---- the state at an older revision: today's, with what has changed since put back
+// ---- the state at an older revision: the current one, with later changes undone
 
 type Past = ReadonlyMap<string, Stored | undefined>;
 
@@ -122,7 +122,7 @@ function rangeAt(
   if (!before || before.size === 0) return store.range(prefix, asked);
   const isAhead = (key: string) => after === undefined || key > after;
   const then = [...before.values()].filter((stored) => stored !== undefined).filter(({ key }) => isAhead(key));
-  // No more than the changed keys can be missing from the current objects, so a page reads no further than that.
+  // Only changed keys can be missing from the current objects, so a page needs to read only that many more.
   const found = store.range(prefix, limit === undefined ? asked : { ...asked, limit: limit + before.size });
   const now = found.items.filter(({ key }) => !before.has(key));
   const items = [...now, ...then].sort((a, b) => byText(a.key, b.key));

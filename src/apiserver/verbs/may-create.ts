@@ -1,9 +1,9 @@
-// A PUT or an apply that creates needs the right to create as well.
+// A PUT or an apply that creates an object also needs the create permission.
 import { forbiddenError } from '../auth/rbac.ts';
 import type { Cluster } from '../cluster.ts';
 import type { At, Caller } from './call.ts';
 
-/** Who may update what is there may not therefore add what is not. */
+/** The permission to update existing objects does not include the permission to create. */
 export function checkMayCreate(
   { authorizer }: Cluster,
   { resource, namespace, name = '' }: At,

@@ -1,4 +1,4 @@
-// The rules of metadata that hold for every kind.
+// Validation of metadata for every kind.
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
 import { forbiddenField, invalidValue, required } from '../../api/status.ts';
@@ -28,7 +28,7 @@ export function validateMetadata(resource: ServedResource, object: KubeObject): 
   if (metadata.ownerReferences) causes.push(...ownerCauses(metadata.ownerReferences));
   metadata.finalizers?.forEach((finalizer, index) => {
     const field = `metadata.finalizers[${index}]`;
-    // A real server tells of a name without its place, and of what the name lacks with it.
+    // A real server reports the error in the name without the index, and then the missing domain.
     for (const error of qualifiedNameErrors(finalizer)) {
       causes.push(invalidValue('metadata.finalizers', finalizer, error));
     }
@@ -41,7 +41,7 @@ export function validateMetadata(resource: ServedResource, object: KubeObject): 
 
 const NOT_QUALIFIED = 'name is neither a standard finalizer name nor is it fully qualified';
 
-/** Those in the spec of a namespace, which are told of without their places, and of both faults at once. */
+/** Finalizers in the spec of a namespace: errors have no index, and both are reported at once. */
 export const specFinalizerCauses = (field: string, finalizers: readonly string[]): readonly FieldCause[] =>
   finalizers.flatMap((finalizer) => [
     ...qualifiedNameErrors(finalizer).map((error) => invalidValue(field, finalizer, error)),
@@ -61,7 +61,7 @@ function annotationCauses(annotations: Readonly<Record<string, string>>): FieldC
   const causes: FieldCause[] = [];
   let size = 0;
   for (const key in annotations) {
-    // Annotation keys may have upper-case prefixes; everything else is as for labels.
+    // Annotation keys may have upper-case prefixes; otherwise the rules of label keys apply.
     for (const error of qualifiedNameErrors(key.toLowerCase())) {
       causes.push(invalidValue('metadata.annotations', key, error));
     }
@@ -93,7 +93,7 @@ function ownerCauses(owners: NonNullable<ObjectMeta['ownerReferences']>): FieldC
   return causes;
 }
 
-/** What an update may not change, given that the draft already carries the old object's system fields. */
+/** Immutable metadata of an update; the draft already has the old object's system fields. */
 export function validateMetadataUpdate(object: KubeObject, old: KubeObject): FieldCause[] {
   if (old.metadata.deletionTimestamp === undefined) return [];
   const known = old.metadata.finalizers ?? [];
@@ -104,13 +104,13 @@ export function validateMetadataUpdate(object: KubeObject, old: KubeObject): Fie
   return [forbiddenField('metadata.finalizers', why)];
 }
 
-/** An empty map says nothing, so it is not kept. */
+/** An empty map is not stored. */
 export function hasAny(map: Readonly<Record<string, string>> | undefined): boolean {
   for (const _key in map) return true;
   return false;
 }
 
-/** True when the two differ in nothing that a write could have meant to change. */
+/** True if the two differ in nothing that a client can change. */
 export function isSame(object: KubeObject, old: KubeObject): boolean {
   for (const field of new Set([...Object.keys(object), ...Object.keys(old)])) {
     if (field === 'metadata') {

@@ -1,5 +1,5 @@
-// Which verbs a resource and its subresources offer, and at which scope. Asked before any verb runs, by every way in: a verb may take
-// for granted that what it is called for exists.
+// The verbs of a resource and its subresources, and their scope. Every entry point checks this first, so a verb can
+// rely on it.
 import { methodNotAllowed, noSuchResource, notFound, qualified } from '../../api/status.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { ServedResource } from '../registry.ts';
@@ -33,7 +33,7 @@ export const isServed = ({ verbs, unlistedVerbs = [] }: ServedResource, verb: st
   verbs.includes(verb) || unlistedVerbs.includes(verb);
 
 const NEEDS_NAME: ReadonlySet<string> = new Set(['get', 'update', 'patch', 'delete']);
-/** What needs a machine that runs containers, or a way to one. */
+/** Subresources that need a running container, or a connection to one. */
 const CONNECTING: ReadonlySet<string> = new Set(['log', 'exec', 'attach', 'portforward', 'proxy']);
 const STATUS_VERBS: ReadonlySet<string> = new Set(['get', 'update', 'patch']);
 

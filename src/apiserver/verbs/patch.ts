@@ -1,5 +1,5 @@
-// PATCH: reads the newest object, changes it in memory and writes it as an update. There is no await between the two, so a patch without a
-// resourceVersion never conflicts.
+// PATCH: reads the newest object, changes it in memory and writes it as an update. There is no await in between, so a
+// patch without a resourceVersion never conflicts.
 
 import { invalid, invalidValue, noSuchResource } from '../../api/status.ts';
 import { deepEqual, type Json } from '../../base/json.ts';
@@ -24,12 +24,13 @@ export async function patch(cluster: Cluster, at: At, asked: Patch, caller: Call
   const old = headOf(cluster, at);
   const shown = objectIn(resource, at.version, old) as Json;
   const patched = patchedValue(at, shown, { ...asked, type: asked.type });
-  // Often sent: to make sure that an object is still as it was seen.
+  // Clients often send such a patch to verify that an object has not changed.
   if (deepEqual(patched, shown)) return { stored: await unchanged(cluster, old), created: false };
   const draft = toStored(at, decodePatched(at, patched, asked, caller));
   checkName(at, draft);
   takeNamespace(at, draft);
-  // A patch may carry a revision of its own, and then means that one; taking it out means none, which not every kind allows.
+  // A patch may contain a resourceVersion as a precondition; removing it means no precondition, which not every kind
+  // allows.
   checkRevision(at, draft, old);
   const { uid } = old.object().metadata;
   if (draft.metadata.uid !== undefined && draft.metadata.uid !== uid) {

@@ -1,4 +1,4 @@
-// What a patch makes of a value, by the patch's type.
+// Applies a patch to a value, by its type.
 import { resolveBuiltin } from '../../api/builtin/types.ts';
 import { unsupportedMediaType } from '../../api/status.ts';
 import type { PatchType } from '../../api/transport.ts';
@@ -14,10 +14,10 @@ export interface Patch {
   readonly force?: boolean;
 }
 
-/** All but an applied configuration, which is merged by who owns what. */
+/** All types except apply, which merges by field owners. */
 export type OwnPatch = Patch & { readonly type: Exclude<PatchType, 'apply'> };
 
-/** A type that is not served is refused whether or not there is an object to patch. */
+/** An unsupported type is rejected even if the object does not exist. */
 export function checkPatchType(at: At, { type }: Patch): void {
   if (type === 'strategic' && at.resource.custom) {
     throw unsupportedMediaType(
@@ -26,7 +26,7 @@ export function checkPatchType(at: At, { type }: Patch): void {
   }
 }
 
-/** The outcome of a patch, of a type that is served, on a value that is shown to the client. */
+/** The result of a patch of a supported type, on a value in the version of the client. */
 export function patchedValue(at: At, value: Json, { type, body }: OwnPatch): Json {
   switch (type) {
     case 'json':

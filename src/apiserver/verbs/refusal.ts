@@ -1,5 +1,6 @@
-// A refusal rests on what a crash cannot undo, as an answer does. Writers are judged by what is pending, so "already exists", "modified" and "not
-// found" may be known before readers can see why: told at once, they would send a client to look, find nothing new and try the same again.
+// Errors of writers wait until the state they depend on is visible. Writes are checked against the head, so "already
+// exists", "modified" and "not found" may precede what readers see: an immediate error would make a client read, find
+// nothing new, and retry the same write.
 import { ApiError } from '../../base/errors.ts';
 import type { Cluster } from '../cluster.ts';
 import { keyIn } from '../resource-key.ts';

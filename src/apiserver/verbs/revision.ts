@@ -1,8 +1,8 @@
-// The revisions that clients name in queries.
+// resourceVersion in queries.
 import { badRequest, forbiddenField, invalid, notSupported } from '../../api/status.ts';
 import { ApiError } from '../../base/errors.ts';
 
-/** undefined for "whatever is newest". */
+/** undefined for the newest revision. */
 export function parseRevision(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   if (!/^\d{1,15}$/.test(text)) {
@@ -29,7 +29,7 @@ export function checkMatch(match: string | undefined, revision: string | undefin
   if (causes.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', causes);
 }
 
-/** A revision that this cluster has not reached: it belongs to another one, or to a time before its data was lost. */
+/** A revision that this cluster has not reached: it belongs to another cluster, or to lost data. */
 export const tooLargeRevision = (asked: number, current: number): ApiError =>
   new ApiError(504, 'Timeout', `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],

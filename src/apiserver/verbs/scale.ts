@@ -1,4 +1,4 @@
-// The scale subresource: one number of an object, shown and changed as autoscaling/v1 Scale.
+// The scale subresource: the replicas of an object, as autoscaling/v1 Scale.
 
 import { kindSchema } from '../../api/builtin/types.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
@@ -32,16 +32,16 @@ function scaleOf(resource: ServedResource, stored: Stored): Stored {
     apiVersion: 'autoscaling/v1',
     kind: 'Scale',
     metadata: { name, namespace, uid, resourceVersion: String(stored.revision), creationTimestamp },
-    // A typed server leaves the zero out here, and here only.
+    // A typed server omits the zero only here.
     spec: specWith(replicas),
     status: { replicas: numberAt(object, shape.statusReplicasPath), ...(selector === '' ? {} : { selector }) },
   });
 }
 
-/** A Scale with the owners of its number of replicas after a write, or the owners as they were. */
+/** Computes the owners of the replicas in a Scale after a write. */
 type Tracking = (live: KubeObject, next: KubeObject, owners: Owners) => Owners;
 
-/** GET: custom objects without the number have no Scale. */
+/** GET: a custom object without replicas has no Scale. */
 export function readScale(resource: ServedResource, stored: Stored): Stored {
   const { specReplicasPath } = shapeOf(resource);
   if (resource.custom && valueAt(stored.object(), specReplicasPath) === undefined) {
@@ -54,7 +54,7 @@ export async function updateScale(cluster: Cluster, at: At, body: unknown, calle
   return writeScale(cluster, at, body, headOf(cluster, at), caller, updatedBy(caller));
 }
 
-/** Nothing is tracked while the number has no owner. */
+/** Nothing is tracked while the field has no owner. */
 const updatedBy =
   ({ manager }: Caller): Tracking =>
   (live, next, owners) =>
@@ -65,7 +65,7 @@ const updatedBy =
 export async function patchScale(cluster: Cluster, at: At, asked: Patch, caller: Caller): Promise<Written> {
   const old = headOf(cluster, at);
   if (asked.type === 'apply') return applyScale(cluster, at, asked, old, caller);
-  // A Scale has no lists with keys: a strategic patch of it is a merge patch.
+  // A Scale has no keyed lists, so a strategic patch is a merge patch.
   const type = asked.type === 'strategic' ? 'merge' : asked.type;
   const patched = patchedValue(at, patchable(at.resource, old) as Json, { ...asked, type });
   return writeScale(cluster, at, patched, old, caller, updatedBy(caller));
@@ -95,7 +95,7 @@ async function applyScale(cluster: Cluster, at: At, asked: Patch, old: Stored, c
   return writeScale(cluster, at, applied.object, old, caller, () => applied.owners);
 }
 
-/** A real server cannot apply a change to the Scale of a custom object: it takes the Scale for one. */
+/** A real server cannot apply to the Scale of a custom object: it tries to convert the Scale like the object. */
 const NOT_CONVERTED =
   'autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1';
 
@@ -140,7 +140,7 @@ async function writeScale(
   return { stored: scaleOf(resource, written.stored), created: false };
 }
 
-// ---- a Scale as server-side apply sees it
+// ---- a Scale in server-side apply
 
 const SCALE = { apiVersion: SCALE_VERSION, kind: 'Scale' };
 const SCALES: Versions = {
@@ -170,12 +170,12 @@ const fieldOf = (resource: ServedResource): ScaledField => ({
     resource.versions.some((each) => apiVersionOf(resource.group, each.version) === apiVersion),
 });
 
-/** What the number reads in patches of a custom object that has none. */
+/** The replicas of a custom object without them, as seen by a patch. */
 const UNSET = -(2 ** 31);
 
 const specWith = (replicas: number): { readonly replicas?: number } => (replicas === 0 ? {} : { replicas });
 
-/** The Scale that a patch changes. */
+/** The Scale that is the input of a patch. */
 function patchable(resource: ServedResource, stored: Stored): KubeObject {
   const scale = scaleOf(resource, stored).object();
   const isUnset = resource.custom && valueAt(stored.object(), shapeOf(resource).specReplicasPath) === undefined;
@@ -210,7 +210,9 @@ function setAt(draft: Draft, path: string, value: number): void {
   place[steps.at(-1) as string] = value;
 }
 
-/** Custom kinds keep the selector as text; built-in ones as a LabelSelector, and ReplicationControllers as a plain map. */
+/**
+ * Custom kinds store the selector as a string; built-in ones as a LabelSelector, and ReplicationControllers as a map.
+ */
 function selectorText(object: KubeObject, shape: ScaleShape): string {
   if (shape.labelSelectorPath === undefined) return '';
   const value = valueAt(object, shape.labelSelectorPath);

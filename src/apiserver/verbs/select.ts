@@ -1,4 +1,4 @@
-// Which objects a list or watch means: label and field selectors, compiled once per request.
+// The selection of a list or watch: label and field selectors, compiled once per request.
 import type { KubeObject } from '../../api/object.ts';
 import { badRequest } from '../../api/status.ts';
 import { compileFields, type FieldReaders, parseFieldSelector } from '../../base/field-selector.ts';
@@ -7,16 +7,16 @@ import type { ServedResource } from '../registry.ts';
 import type { At, Selection } from './call.ts';
 
 export interface Selected {
-  /** No selector at all: every object matches, and counting needs no look at them. */
+  /** No selector: every object matches, and counting reads none of them. */
   readonly all: boolean;
-  /** Set when only one name can match: no need to walk the rest. */
+  /** Set if only one name can match, so that no other object is read. */
   readonly name?: string;
   matches(object: KubeObject): boolean;
 }
 
 const EVERY: Selected = { all: true, matches: () => true };
 
-/** A name on the URL is a selector too: that is how a watch of one object is asked for. */
+/** A name in the URL is a selector, too: it requests a watch of one object. */
 export function select(at: At, selection: Selection): Selected {
   const hasLabels = selection.labels !== undefined && selection.labels !== '';
   const hasFields = selection.fields !== undefined && selection.fields !== '';
@@ -41,7 +41,7 @@ const COMMON_FIELDS: FieldReaders<KubeObject> = {
   'metadata.namespace': (object) => object.metadata.namespace ?? '',
 };
 
-/** A real server words it in two ways, by whether the kind has fields of its own to select by. */
+/** A real server has two messages: for kinds with additional field selectors, and for kinds without. */
 const unknownFieldText = ({ custom, behaviour }: ServedResource, field: string): string =>
   custom || behaviour.selectableFields
     ? `field label not supported: ${field}`

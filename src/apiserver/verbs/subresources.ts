@@ -1,4 +1,4 @@
-// POST to a subresource: a token for a ServiceAccount, a node for a Pod, the eviction of a Pod.
+// POST to a subresource: a token of a ServiceAccount, the binding of a Pod, the eviction of a Pod.
 import { kindSchema, resolveBuiltin } from '../../api/builtin/types.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { badRequest, conflict, invalid, invalidValue, noSuchResource, notFound } from '../../api/status.ts';
@@ -34,7 +34,7 @@ export async function createSubresource(cluster: Cluster, at: At, body: unknown,
 const success = (): Stored =>
   unsaved('', { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 
-/** The body is of a kind of its own; what follows may rely on the types of its fields. */
+/** The body has its own kind; the code below relies on the types of its fields. */
 function checkTypes({ group, version, kind }: Subresource, body: Readonly<Record<string, unknown>>): void {
   const { decodeError } = structureOf(kindSchema(group, version, kind), { resolve: resolveBuiltin, builtin: true });
   const wrong = decodeError({ ...body, apiVersion: apiVersionOf(group, version), kind } as Draft);
@@ -43,7 +43,7 @@ function checkTypes({ group, version, kind }: Subresource, body: Readonly<Record
   }
 }
 
-/** Evictions have two versions with the same fields. */
+/** Eviction has two versions with the same fields. */
 function checkKind(
   { group, kind, version }: Subresource,
   { kind: sent, apiVersion }: Readonly<Record<string, unknown>>,
@@ -141,7 +141,7 @@ function boundObject(cluster: Cluster, at: At, ref: NonNullable<TokenRequestSpec
   return { kind: ref.kind as string, name: ref.name, uid: found.metadata.uid as string };
 }
 
-/** What the scheduler does: a Pod gets its node, once. */
+/** The scheduler's binding: sets the node of a Pod, once. */
 async function bindPod(
   cluster: Cluster,
   at: At,

@@ -1,4 +1,5 @@
-// A watch, as something that is pulled. Nothing is queued per watcher: it remembers a revision and asks the store what came after.
+// A watch with a pull interface. Nothing is queued per watcher: it remembers a revision and reads later changes from
+// the store.
 import { expired, forbiddenField, invalid, qualified } from '../../api/status.ts';
 import type { Cluster } from '../cluster.ts';
 import { prefixIn } from '../resource-key.ts';
@@ -9,7 +10,7 @@ import { list } from './list.ts';
 import { parseRevision, tooLargeRevision } from './revision.ts';
 import { type Selected, select } from './select.ts';
 
-/** Returns a promise only when looking for what to begin with takes long. */
+/** Returns a promise only if listing the initial state takes long. */
 export function watch(cluster: Cluster, at: At, options: WatchOptions): WatchFeed | Promise<WatchFeed> {
   const { store } = cluster;
   const selected = select(at, options);
@@ -17,7 +18,7 @@ export function watch(cluster: Cluster, at: At, options: WatchOptions): WatchFee
   const asked = parseRevision(options.revision);
   if (asked !== undefined && asked > store.visible) throw tooLargeRevision(asked, store.visible);
 
-  // Without a revision, or from 0, a watch begins with what is there.
+  // Without a revision, or from 0, a watch begins with the current objects.
   const startsWithState = options.sendInitialEvents ?? (asked === undefined || asked === 0);
   if (!startsWithState) return feedFrom(cluster, at, selected, asked ?? store.visible, []);
   const { labels = '', fields = '' } = options;
@@ -40,7 +41,8 @@ function feedFrom(cluster: Cluster, at: At, selected: Selected, start: number, b
       if (changes === 'compacted') throw expired(`too old resource version: ${revision} (${store.visible})`);
       revision = store.visible;
       if (initial.length === 0 && changes.length === 0) {
-        // A definition that changed or was deleted ends its watches: a client that lists again learns what is served now.
+        // A CRD that was changed or deleted ends its watches: a client then lists again and gets the current
+        // definition.
         if (!isServed(cluster, at)) throw expired(`${qualified(at.resource)} is no longer served as it was`);
         return initial;
       }
@@ -67,7 +69,10 @@ function initialEvents(listed: Listed, options: WatchOptions): FeedEvent[] {
   return events;
 }
 
-/** What a change means to a watcher with a selector: an object that begins to match is new to it, one that ceases to is gone. */
+/**
+ * The event of a change for a watcher with a selector: an object that starts to match is ADDED, one that stops is
+ * DELETED.
+ */
 function eventOf(change: Change, selected: Selected): FeedEvent | undefined {
   const { stored, previous, deleted, revision } = change;
   if (selected.all) {
@@ -81,7 +86,9 @@ function eventOf(change: Change, selected: Selected): FeedEvent | undefined {
 
 const lastMatched = new WeakMap<Stored, Stored>();
 
-/** Who asked for what matches is shown, of what no longer does, the last that did: as for a deletion, at the revision of the change. */
+/**
+ * An object that stops matching is sent in its last matching state, at the revision of the change, as for a deletion.
+ */
 function asLastMatched(stored: Stored, previous: Stored): Stored {
   let shown = lastMatched.get(stored);
   if (shown === undefined) {

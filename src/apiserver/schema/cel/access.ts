@@ -1,9 +1,9 @@
-// Reading parts of values: fields, elements, and lists put together.
+// Access to parts of values: fields, elements, and concatenation of lists.
 import type { Frame } from './compiled.ts';
 import type { CelType } from './type.ts';
 import { CelError, mapKey, Optional, Structure, shaped, shapeOf, typeNameOf, Uint } from './value.ts';
 
-/** Reads a field of a value that is statically of a type; the result is undefined when it is not there. */
+/** Reads a field of a value with a static type; undefined if it is absent. */
 export function reader(type: CelType, name: string): (frame: Frame, value: unknown) => unknown {
   const field = type.kind === 'object' ? type.fields.get(name) : undefined;
   return function read(frame, value): unknown {
@@ -53,7 +53,7 @@ export function optionalElement(from: Optional, at: unknown): Optional {
   return index >= 0 && index < from.value.length ? Optional.of(from.value[index]) : Optional.none;
 }
 
-/** Sets and map lists grow without repetition: a later item takes the place of an earlier one with its key. */
+/** Sets and map lists are merged without duplicates: a later item replaces an earlier one with the same key. */
 export function concatenated(first: readonly unknown[], second: readonly unknown[]): unknown[] {
   const shape = shapeOf(first);
   if (shape === undefined) return [...first, ...second];

@@ -1,13 +1,13 @@
-// How much work rules may do. Counted in steps, never by the clock: the same object is judged alike on every machine.
+// The cost budget of rules. Counted in steps, not in time, so that the result is the same on every machine.
 
-/** Thrown past every handler of an expression: nothing inside a rule can swallow it. */
+/** No error handler of an expression catches it, so a rule cannot exceed its budget. */
 export class BudgetExceeded extends Error {
   override readonly name = 'BudgetExceeded';
 }
 
-/** Of one evaluation of one rule. */
+/** Per evaluation of one rule. */
 export const RULE_LIMIT = 1_000_000;
-/** Of all rules on one object. */
+/** For all rules on one object. */
 export const OBJECT_LIMIT = 10_000_000;
 
 export class Budget {

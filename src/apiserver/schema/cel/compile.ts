@@ -1,8 +1,9 @@
-// From the text of an expression to a function, with all its types checked on the way: what a real server refuses when a CRD is
-// created is refused here, in the same words.
+// Compiles an expression to a function and checks its types: an expression that a real server rejects in a CRD is
+// rejected here, with the same message.
 //
-// The parser is @marcbachmann/cel-js; checking and running are ours, because a server needs three things that a general library
-// does not give: regular expressions in linear time, a budget that no operator can swallow, and types that come from schemas.
+// The parser is @marcbachmann/cel-js. Checking and evaluation are ours, because a server needs three things that a
+// general library does not have: linear-time regular expressions, a budget that no operator can bypass, and types from
+// schemas.
 import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js';
 import { concatenated, element, optionalElement, reader } from './access.ts';
 import { Budget, RULE_LIMIT } from './budget.ts';
@@ -44,7 +45,7 @@ export interface Program {
   run(variables: Readonly<Record<string, RawValue>>, budget?: Budget): unknown;
 }
 
-/** JSON with the type that its schema gives it. */
+/** JSON with the type from its schema. */
 export interface RawValue {
   readonly raw: unknown;
   readonly type: CelType;
@@ -54,7 +55,7 @@ const parser = new Environment({ enableOptionalTypes: true, unlistedVariablesAre
 const library: Library = libraryOf(standardFunctions, textFunctions(), listFunctions, kubernetesFunctions);
 const patternOf = createPatterns();
 
-/** Throws CompileError, whose message is ready to be shown. */
+/** Throws CompileError with a message for the user. */
 export function compileExpression(source: string, variables: Readonly<Record<string, CelType>>): Program {
   const compiler = new Compiler();
   const names = Object.keys(variables);
@@ -121,7 +122,7 @@ class Compiler implements Compiling {
   readonly issues: Issue[] = [];
   readonly used = new Set<string>();
   slotCount = 0;
-  /** What a call of constants threw when it was tried. */
+  /** The error of a call with constant arguments. */
   constantError: string | undefined;
   #allowsMixed = false;
 
@@ -129,7 +130,7 @@ class Compiler implements Compiling {
     return this.slotCount++;
   }
 
-  /** Notes what is wrong and goes on with a value that fits everywhere, so that one mistake is told once. */
+  /** Records the error and continues with a value that matches every type, so that one mistake is reported once. */
   fail(node: ASTNode, text: string, at = positionOf(node)): Compiled {
     this.issues.push({ at, text });
     return { type: DYN, run: () => null, size: 1 };
@@ -209,7 +210,7 @@ class Compiler implements Compiling {
     return this.field(node, object, name);
   }
 
-  /** The field of a value that is there or not: `has` and the optional forms ask for absence with `undefined`. */
+  /** Reads a field that may be absent: `has` and the optional forms test for `undefined`. */
   field(node: ASTNode, object: Compiled, name: string, at = positionOf(node)): Compiled {
     const type = this.fieldType(node, object.type, name, at);
     if (type === undefined) return { type: DYN, run: () => null, size: 1 };
@@ -268,7 +269,7 @@ class Compiler implements Compiling {
     };
   }
 
-  /** Is the field there? `node` is the `has(…)` itself. */
+  /** Whether the field is present. `node` is the `has(…)` itself. */
   presence(node: ASTNode, operand: ASTNode, scope: Scope): Compiled {
     if (operand.op !== '.' && operand.op !== '.?') return this.fail(node, 'invalid argument to has() macro');
     const [inner, name] = operand.args;
@@ -332,7 +333,7 @@ class Compiler implements Compiling {
     }
     const macro = compileMacro(this, node, name, receiver, args, scope);
     if (macro !== undefined) return macro;
-    // What is printed may be of any type.
+    // Arguments of format may have any type.
     const isMixed = this.#allowsMixed;
     this.#allowsMixed ||= name === 'format';
     const compiled = [receiver, ...args].map((arg) => this.compile(arg, scope));
@@ -341,7 +342,7 @@ class Compiler implements Compiling {
     return this.#apply(node, name, compiled, true);
   }
 
-  /** What can only fail at run time, fails now. */
+  /** Reports errors at compile time that would otherwise always occur at run time. */
   #checkLiterals(name: string, args: readonly ASTNode[]): void {
     const check = LITERAL_CHECKS.get(name);
     const last = args.at(-1);
@@ -368,7 +369,7 @@ class Compiler implements Compiling {
     return { type: result, run, size };
   }
 
-  /** A conversion that can never succeed is told when the rule is written, not when it runs. */
+  /** A conversion of a constant that always fails is reported when the rule is written. */
   #fold(run: Compiled['run']): void {
     const budget = new Budget(RULE_LIMIT);
     try {
@@ -379,7 +380,7 @@ class Compiler implements Compiling {
     }
   }
 
-  // ---- operators with rules of their own
+  // ---- operators with special rules
 
   #equality(node: ASTNode, wanted: boolean, [left, right]: readonly [ASTNode, ASTNode], scope: Scope): Compiled {
     const [a, b] = [this.compile(left, scope), this.compile(right, scope)];
@@ -415,7 +416,7 @@ class Compiler implements Compiling {
     };
   }
 
-  /** Lists add up too; sets and map lists by what they are, without repetition. */
+  /** Lists can be added, too; sets and map lists without duplicates. */
   #plus(node: ASTNode, [left, right]: readonly [ASTNode, ASTNode], scope: Scope): Compiled {
     const [a, b] = [this.compile(left, scope), this.compile(right, scope)];
     if (a.type.kind !== 'list' && b.type.kind !== 'list') return this.#apply(node, '_+_', [a, b], false);
@@ -446,7 +447,7 @@ class Compiler implements Compiling {
     };
   }
 
-  /** The one value that decides (`true` for or) wins over an error on the other side. */
+  /** The deciding value (`true` for or) takes precedence over an error on the other side. */
   #logical(decisive: boolean, parts: readonly [ASTNode, ASTNode], scope: Scope): Compiled {
     const [left, right] = parts.map((part) => {
       const compiled = this.compile(part, scope);
@@ -499,7 +500,7 @@ class Compiler implements Compiling {
     };
   }
 
-  /** The elements of a literal have one type. */
+  /** All elements of a literal have the same type. */
   #common(nodes: readonly ASTNode[], compiled: readonly Compiled[]): CelType {
     let type: CelType | undefined;
     for (const [at, each] of compiled.entries()) {
@@ -516,7 +517,7 @@ class Compiler implements Compiling {
   }
 }
 
-/** Functions that a server tries at once when they are given constants. */
+/** Functions that a server evaluates at compile time if the arguments are constants. */
 const FOLDED: ReadonlySet<string> = new Set(['int', 'uint', 'double', 'bool', 'string', 'bytes', 'find', 'findAll']);
 
 const LITERAL_CHECKS: ReadonlyMap<string, (text: string) => unknown> = new Map<string, (text: string) => unknown>([

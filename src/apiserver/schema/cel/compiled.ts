@@ -1,11 +1,11 @@
-// What the parts of the compiler share: the shape of a compiled expression and of a running one.
+// Types that the parts of the compiler share: a compiled expression and its evaluation.
 import type { ASTNode } from '@marcbachmann/cel-js';
 import type { Budget } from './budget.ts';
 import type { Converter } from './declare.ts';
 import { type CelType, typeText } from './type.ts';
 import { CelError } from './value.ts';
 
-/** What an evaluation has in hand: variables by number, and what it may still spend. */
+/** The state of an evaluation: variables by slot, and the remaining budget. */
 export interface Frame {
   readonly slots: unknown[];
   readonly budget: Budget;
@@ -15,7 +15,7 @@ export interface Frame {
 export interface Compiled {
   readonly type: CelType;
   readonly run: (frame: Frame) => unknown;
-  /** How many steps it takes, loops not counted. */
+  /** The number of steps, without loops. */
   readonly size: number;
   /** A literal. */
   readonly isConstant?: boolean;
@@ -28,16 +28,16 @@ export interface Variable {
 
 export type Scope = ReadonlyMap<string, Variable>;
 
-/** The compiler, as macros see it. */
+/** The compiler's interface for macros. */
 export interface Compiling {
   compile(node: ASTNode, scope: Scope): Compiled;
   newSlot(): number;
-  /** Notes what is wrong and goes on with a value that fits everywhere, so that one mistake is told once. */
+  /** Records the error and continues with a value that matches every type, so that one mistake is reported once. */
   fail(node: ASTNode, text: string, at?: number): Compiled;
   noOverload(node: ASTNode, name: string, signature: string): Compiled;
 }
 
-/** The types of a call's arguments, as messages print them. */
+/** The types of a call's arguments, as in error messages. */
 export function signatureText(types: readonly CelType[], isMethod: boolean): string {
   const texts = types.map(typeText);
   return isMethod ? `${texts[0]}.(${texts.slice(1).join(', ')})` : `(${texts.join(', ')})`;

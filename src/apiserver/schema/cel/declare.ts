@@ -1,5 +1,5 @@
-// From schemas to the types that rules see, and from JSON to values of them. Rules see what the schema names and nothing else: of
-// the metadata only name and generateName.
+// Converts schemas to the types of rules, and JSON to their values. Rules see only declared fields; of the metadata
+// only name and generateName.
 import { canonicalJson } from '../../../base/json.ts';
 import type { SchemaNode } from '../node.ts';
 import { durationOfText, timestampOfText } from './standard.ts';
@@ -9,7 +9,7 @@ import { Duration, type ListShape, Structure, shaped, Timestamp } from './value.
 const types = new WeakMap<SchemaNode, { readonly type: CelType | undefined }>();
 const wholeTypes = new WeakMap<SchemaNode, { readonly type: CelType | undefined }>();
 
-/** Undefined = rules cannot see it. `isWhole` = it is a Kubernetes object, with a type and metadata. */
+/** undefined = not visible to rules. `isWhole` = a Kubernetes object with a type and metadata. */
 export function declaredType(node: SchemaNode, isWhole: boolean, name = 'selfType'): CelType | undefined {
   const cache = isWhole ? wholeTypes : types;
   const known = cache.get(node);
@@ -69,7 +69,7 @@ function fieldsOf(node: SchemaNode, isWhole: boolean, name: string): ReadonlyMap
     const escaped = escapeName(jsonName);
     if (type === undefined || escaped === undefined) continue;
     fields.set(escaped, { jsonName, type });
-    // A reserved word may also be written as it is: behind a dot it cannot be mistaken.
+    // A reserved word is also allowed unescaped, because after a dot it is unambiguous.
     if (RESERVED.has(jsonName) && !fields.has(jsonName)) fields.set(jsonName, { jsonName, type });
   }
   if (isWhole) {
@@ -86,7 +86,7 @@ const RESERVED: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The name under which rules know a property; undefined = they cannot say it. */
+/** The name of a property in rules; undefined = it has none. */
 export function escapeName(name: string): string | undefined {
   if (!/^[a-zA-Z_./-][a-zA-Z0-9_./-]*$/.test(name)) return undefined;
   if (RESERVED.has(name)) return `__${name}__`;
@@ -119,8 +119,8 @@ function plain(item: unknown): unknown {
 }
 
 /**
- * JSON as a value. Lists and maps are turned once per evaluation, so that this costs no more than reading the object; the fields of an
- * object when they are asked for.
+ * Converts JSON to CEL values. Lists and maps are converted once per evaluation, so the cost is that of reading the
+ * object; fields of an object on access.
  */
 export class Converter {
   readonly #made = new Map<object, unknown>();
@@ -173,7 +173,7 @@ export class Converter {
     return map;
   }
 
-  /** By what it looks like: an int-or-string, or a value that never fitted its schema and was left alone. */
+  /** Converts by the JSON type: for an int-or-string, or a value that does not match its schema. */
   #untyped(raw: unknown): unknown {
     if (typeof raw === 'number') return Number.isInteger(raw) ? BigInt(raw) : raw;
     if (Array.isArray(raw)) return this.#list(raw, { kind: 'list', item: DYN });

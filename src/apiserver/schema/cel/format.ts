@@ -1,5 +1,5 @@
-// `'%s has %d'.format([a, b])`: CEL's small cousin of printf, with the habits of cel-go: doubles inside lists have six digits, %e writes
-// `1.500000×10⁰³` whatever precision was asked for.
+// `'%s has %d'.format([a, b])`: CEL's printf, with the special cases of cel-go: doubles inside lists have six digits,
+// %e prints `1.500000×10⁰³` regardless of the precision.
 import { doubleText } from './standard.ts';
 import {
   CelError,
@@ -73,7 +73,7 @@ function scientific(value: number): string {
   return `${digits}×10${exponent.startsWith('-') ? '⁻' : ''}${size}`;
 }
 
-/** A value by itself, as %s shows it; undefined = it has no text. */
+/** A single value, as %s prints it; undefined = it has no text. */
 function outerText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return doubleText(value);
@@ -83,7 +83,7 @@ function outerText(value: unknown): string | undefined {
   return innerText(value);
 }
 
-/** A value inside a list or map: text and the like are quoted, so that one sees where they end. */
+/** A value inside a list or map: strings are quoted. */
 function innerText(value: unknown): string | undefined {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);

@@ -1,10 +1,10 @@
-// Calling functions: at once where the types leave no doubt, else by looking at the values.
+// Calls of functions: directly if the static types determine the overload, otherwise by the values.
 import type { Budget } from './budget.ts';
 import type { Compiled, Frame } from './compiled.ts';
 import { accepts, type Overload } from './overload.ts';
 import { CelError } from './value.ts';
 
-// Arguments of a fixed size: the call costs what its place in the expression costs.
+// Types of fixed size: a call costs only its position in the expression.
 const FIXED: ReadonlySet<string> = new Set(['bool', 'int', 'uint', 'double', 'timestamp', 'duration', 'type', 'null']);
 
 export function direct(overload: Overload, args: readonly Compiled[]): (frame: Frame) => unknown {
@@ -33,7 +33,7 @@ export function dispatch(overloads: readonly Overload[], args: readonly Compiled
   };
 }
 
-/** Charges for reading arguments by their size, and for what the function says it costs beyond. */
+/** Charges for the size of the arguments, and for the additional cost of the function. */
 function charge(overload: Overload, args: readonly unknown[], budget: Budget): void {
   let steps = 1;
   for (const arg of args) {

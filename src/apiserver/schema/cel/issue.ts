@@ -1,7 +1,7 @@
-// What is wrong with an expression, where, in the layout of cel-go.
+// Errors in an expression with their position, in the layout of cel-go.
 
 export interface Issue {
-  /** Offset into the source. */
+  /** Offset in the source. */
   readonly at: number;
   readonly text: string;
 }

@@ -1,4 +1,4 @@
-// What Kubernetes adds to CEL: quantities, URLs, addresses, networks, versions and named formats.
+// Kubernetes' extensions of CEL: quantities, URLs, addresses, networks, versions and named formats.
 import {
   dns1035LabelErrors,
   dnsLabelErrors,
@@ -146,7 +146,7 @@ function addressOf(text: string): Ip {
 function networkOf(text: string): Cidr {
   const cidr = parseCidr(text);
   if (cidr === undefined) {
-    // The server wraps the same words twice.
+    // A real server repeats this prefix.
     const words = 'network address parse error during conversion from string';
     const why = text.includes('/') ? 'unable to parse network' : "no '/'";
     throw new CelError(`${words}: ${words}: netip.ParsePrefix(${JSON.stringify(text)}): ${why}`);
@@ -299,7 +299,7 @@ const byCheck =
   (format: string, complaint: string) =>
   (text: string): readonly string[] =>
     formatCheck(format)?.(text) === false ? [complaint] : [];
-// A prefix may end with a dash, because more will follow.
+// A prefix may end with a dash, because more characters follow.
 const prefix =
   (check: (text: string) => readonly string[]) =>
   (text: string): readonly string[] =>

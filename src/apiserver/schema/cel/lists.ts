@@ -1,4 +1,4 @@
-// Functions on lists: Kubernetes' own (order, sums, positions) and those on lists taken as sets.
+// Functions on lists: those of Kubernetes (sorting, sums, indexes), and those that treat lists as sets.
 import { type Declaration, fn, method } from './overload.ts';
 import { CelError, Duration, equals, isLess, Uint } from './value.ts';
 

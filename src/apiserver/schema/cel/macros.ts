@@ -1,6 +1,7 @@
-// Macros: calls that bind variables. They loop, so each pass is charged with the size of its body.
+// Macros: calls that bind variables. They loop, and each iteration is charged with the size of its body.
 //
-// `all` and `exists` look on after an error: one false, one true decides whatever else went wrong. The others stop at the first.
+// `all` and `exists` continue after an error, because one false or one true decides. The others stop at the first
+// error.
 import type { ASTNode } from '@marcbachmann/cel-js';
 import {
   asBool,
@@ -48,7 +49,7 @@ const MACROS: ReadonlyMap<string, Expander> = new Map<string, Expander>([
 
 const OPTIONAL_MACROS: ReadonlySet<string> = new Set(['or/1', 'orValue/1', 'optMap/2', 'optFlatMap/2']);
 
-/** Undefined = the call is no macro. */
+/** undefined = the call is not a macro. */
 export function compileMacro(
   compiler: Compiling,
   node: ASTNode,
@@ -78,7 +79,7 @@ interface Loop {
   each(frame: Frame, cost: number, visit: () => boolean): void;
 }
 
-/** With two variables a list gives position and item, a map key and value; with one a map gives its keys. */
+/** With two variables a list yields index and item, a map key and value; with one a map yields its keys. */
 function loopOf({ compiler, range, args, scope }: Call, variables: 1 | 2): Loop {
   const { type } = range;
   const item = type.kind === 'list' ? type.item : type.kind === 'map' ? (variables === 1 ? type.key : type.value) : DYN;
@@ -122,7 +123,7 @@ function loopOf({ compiler, range, args, scope }: Call, variables: 1 | 2): Loop 
   };
 }
 
-/** A condition inside a macro; `at` is where messages about it point. */
+/** A condition inside a macro. */
 function condition(call: Call, node: ASTNode, scope: Scope): Compiled {
   const compiled = call.compiler.compile(node, scope);
   if (fits(BOOL, compiled.type, new Map())) return compiled;

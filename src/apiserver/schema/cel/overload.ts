@@ -1,4 +1,4 @@
-// Functions of CEL: a name has several forms, told apart by the types of what it is given.
+// Functions of CEL: a name has several overloads, distinguished by the types of the arguments.
 import { bound, type CelType, DYN, fits, isStatic, opaque } from './type.ts';
 import { Duration, Opaque, Optional, Structure, Timestamp, TypeName, Uint } from './value.ts';
 
@@ -7,7 +7,7 @@ export interface Overload {
   readonly params: readonly CelType[];
   readonly result: CelType;
   readonly run: (...args: unknown[]) => unknown;
-  /** What a call costs beyond reading its arguments. */
+  /** The cost of a call in addition to reading its arguments. */
   readonly cost: ((...args: unknown[]) => number) | undefined;
 }
 
@@ -17,7 +17,7 @@ export type Declaration = readonly [name: string, overload: Overload];
 
 type Run = (...args: never[]) => unknown;
 
-/** `fn('size', ['string'], 'int', run)`; names of namespaces are dotted: `sets.contains`. */
+/** `fn('size', ['string'], 'int', run)`; names in namespaces are dotted: `sets.contains`. */
 export const fn = (name: string, params: readonly string[], result: string, run: Run, cost?: Run): Declaration => [
   name,
   declare(false, params, result, run, cost),
@@ -71,7 +71,7 @@ const SIMPLE: ReadonlySet<string> = new Set([
   'duration',
 ]);
 
-/** `list(A)`, `map(string, int)`, `kubernetes.Quantity`; one capital letter is a place holder. */
+/** `list(A)`, `map(string, int)`, `kubernetes.Quantity`; one capital letter is a type parameter. */
 export function parseType(text: string): CelType {
   const open = text.indexOf('(');
   if (open < 0) {
@@ -89,11 +89,11 @@ export function parseType(text: string): CelType {
 export interface Resolved {
   readonly overloads: readonly Overload[];
   readonly result: CelType;
-  /** The argument types leave no doubt: the only overload may be called without looking at values. */
+  /** The argument types are static, so the only overload can be called without checking values. */
   readonly isCertain: boolean;
 }
 
-/** Which overloads can be meant. Undefined = none. */
+/** The overloads that match. undefined = none. */
 export function resolve(forms: readonly Overload[], args: readonly CelType[], isMethod: boolean): Resolved | undefined {
   const overloads: Overload[] = [];
   let result: CelType | undefined;
@@ -111,7 +111,7 @@ export function resolve(forms: readonly Overload[], args: readonly CelType[], is
 
 const sameType = (left: CelType, right: CelType): boolean => JSON.stringify(left) === JSON.stringify(right);
 
-/** Is a value of this type? Looks at the outside only: `list(int)` is any list. */
+/** Whether a value has this type. Elements are not checked: `list(int)` accepts any list. */
 export function accepts(type: CelType, value: unknown): boolean {
   switch (type.kind) {
     case 'dyn':

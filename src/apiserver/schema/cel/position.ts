@@ -1,5 +1,5 @@
-// Where messages point: at an operator, a dot, an opening bracket. The parser keeps the ends of operands; what is between them is
-// found again in the source.
+// Positions in error messages: an operator, a dot, an opening bracket. The parser records the ends of operands; the
+// position between them is found in the source.
 import type { ASTNode } from '@marcbachmann/cel-js';
 
 /** Skips blanks, comments and closing parentheses. */

@@ -1,4 +1,4 @@
-// One rule of a schema, compiled: the check itself and the expression that words its message.
+// One rule of a schema, compiled: the check and its messageExpression.
 import type { CelRule } from '../../../api/schema.ts';
 import { compileExpression, type Program } from './compile.ts';
 import { CompileError } from './issue.ts';
@@ -6,12 +6,12 @@ import { type CelType, optionalOf } from './type.ts';
 
 export interface CompiledRule {
   readonly rule: CelRule;
-  /** Undefined = it does not compile, or is empty. */
+  /** undefined = it does not compile, or is empty. */
   readonly program: Program | undefined;
   readonly message: Program | undefined;
   /** Why the rule does not compile. */
   readonly error: string | undefined;
-  /** Why its messageExpression does not. */
+  /** Why its messageExpression does not compile. */
   readonly messageError: string | undefined;
 }
 

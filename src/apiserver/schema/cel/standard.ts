@@ -1,4 +1,4 @@
-// The functions that every CEL has: arithmetic, comparison, conversion, time.
+// The standard functions of CEL: arithmetic, comparison, conversion, time.
 import { parseDuration } from '../value/duration.ts';
 import { type Declaration, fn, method } from './overload.ts';
 import {
@@ -76,7 +76,7 @@ const comparison: readonly Declaration[] = pairs.flatMap(([left, right]) => [
   fn('_>=_', [left, right], 'bool', (a: unknown, b: unknown) => isLessOrEqual(b, a)),
 ]);
 
-// NaN is neither less nor equal, so `<=` is not the opposite of `>`.
+// NaN is neither less nor equal, so `<=` is not the negation of `>`.
 const isLessOrEqual = (a: unknown, b: unknown): boolean =>
   typeof a === 'number' || typeof b === 'number' ? (numberOf(a) ?? 0) <= (numberOf(b) ?? 0) : !isLess(b, a);
 
@@ -152,7 +152,7 @@ function doubleOfText(value: string): number {
   throw unconvertible('double');
 }
 
-/** As Go prints a float64 with %g: the exponent has a sign and two digits, and begins at 21 digits. */
+/** As Go prints a float64 with %g: the exponent has a sign and two digits, and is used from 21 digits on. */
 export function doubleText(value: number): string {
   if (value === Infinity) return '+Inf';
   if (value === -Infinity) return '-Inf';
@@ -184,7 +184,7 @@ export function timestampOfText(text: string): Timestamp {
   return new Timestamp(BigInt(ms) * 1_000_000n + fraction, offsetOf(found[3] ?? ''));
 }
 
-/** Minutes east of Greenwich. */
+/** Minutes east of UTC. */
 function offsetOf(zone: string): number {
   const found = /^([-+])(\d{2}):(\d{2})$/.exec(zone);
   if (found === null) return 0;
@@ -227,7 +227,7 @@ function characters(value: string): bigint {
 
 type Part = 'year' | 'month' | 'day' | 'weekday' | 'hour' | 'minute' | 'second';
 
-/** The time as a wall clock in some zone shows it, as a Date whose UTC fields are that clock's. */
+/** The local time in a zone, as a Date whose UTC fields contain it. */
 function wallTime({ nanos }: Timestamp, zone: string): Date {
   const ms = Number(floorSeconds(nanos)) * 1000;
   const offset = /^([-+]?)(\d{2}):(\d{2})$/.exec(zone);

@@ -1,4 +1,4 @@
-// Functions on text. Positions count characters (code points), as CEL has it, not the UTF-16 units of JavaScript.
+// Functions on strings. Positions count characters (code points), as in CEL, not the UTF-16 units of JavaScript.
 import { compilePattern, type Pattern } from '../regexp/pattern.ts';
 import { formatText } from './format.ts';
 import { type Declaration, fn, method } from './overload.ts';
@@ -8,12 +8,12 @@ const isPlain = (text: string): boolean => !/[\ud800-\udfff]/.test(text);
 
 const length = (text: string): number => (isPlain(text) ? text.length : [...text].length);
 
-/** The characters from one position to another. */
+/** The characters between two positions. */
 function slice(text: string, from: number, to: number): string {
   return isPlain(text) ? text.slice(from, to) : [...text].slice(from, to).join('');
 }
 
-/** A position in UTF-16 units as one in characters. */
+/** Converts a position in UTF-16 units to one in characters. */
 const characterAt = (text: string, unit: number): bigint =>
   BigInt(unit <= 0 || isPlain(text) ? unit : [...text.slice(0, unit)].length);
 
@@ -71,11 +71,11 @@ function split(text: string, by: string, max = -1n): readonly string[] {
 const asciiCase = (text: string, pattern: RegExp, change: (char: string) => string): string =>
   text.replace(pattern, change);
 
-// White space as Unicode has it: more than JavaScript's \s in one place (U+0085) and less in another (U+FEFF).
+// White space in Unicode: unlike JavaScript's \s it includes U+0085 and excludes U+FEFF.
 const SPACE = '[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
 const OUTER_SPACE = new RegExp(`^${SPACE}+|${SPACE}+$`, 'g');
 
-/** Text in double quotes, with escapes as CEL writes them. */
+/** A string in double quotes, with the escapes of CEL. */
 export function quote(text: string): string {
   const inner = Buffer.from(text).toString();
   return `"${inner.replace(QUOTED, (char) => `\\${ESCAPES.get(char)}`)}"`;
@@ -95,7 +95,7 @@ const QUOTED = new RegExp(`[${[...ESCAPES.keys()].map((char) => (char === '\\' ?
 
 // ---- regular expressions
 
-// Patterns of rules are few and mostly literals; text that comes as a pattern must not be kept for ever.
+// Patterns of rules are few and mostly literals; computed patterns must not be cached without limit.
 const MAX_PATTERNS = 200;
 
 export function createPatterns(): (source: string) => Pattern {
@@ -114,7 +114,7 @@ export function createPatterns(): (source: string) => Pattern {
 
 const total = (texts: readonly string[]): number => texts.reduce((sum, text) => sum + text.length, 0) / 10;
 
-/** Each program brings its own memory for patterns: nothing is shared between schemas. */
+/** Each program has its own pattern cache: schemas share nothing. */
 export function textFunctions(): readonly Declaration[] {
   const patternOf = createPatterns();
   const matchCost = (text: string, source: string): number => (text.length * (source.length + 4)) / 10;

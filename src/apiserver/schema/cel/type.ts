@@ -1,4 +1,4 @@
-// The static types of CEL, with the rules of which fits where, and their names as error messages print them.
+// The static types of CEL, their compatibility, and their names in error messages.
 
 import type { ListShape } from './value.ts';
 
@@ -17,18 +17,18 @@ type Simple =
 
 export type CelType =
   | { readonly kind: Simple }
-  /** `shape` = how lists of an object compare, where its schema says so. */
+  /** `shape` = how lists of an object are compared, if the schema defines it. */
   | { readonly kind: 'list'; readonly item: CelType; readonly shape?: ListShape }
   | { readonly kind: 'optional'; readonly item: CelType }
   | { readonly kind: 'map'; readonly key: CelType; readonly value: CelType }
   | { readonly kind: 'object'; readonly name: string; readonly fields: ReadonlyMap<string, Field> }
-  /** A type of Kubernetes' own: Quantity, URL … */
+  /** A type of Kubernetes: Quantity, URL … */
   | { readonly kind: 'opaque'; readonly name: string }
-  /** A place holder in the signature of a function: `A`. */
+  /** A type parameter in the signature of a function: `A`. */
   | { readonly kind: 'param'; readonly name: string };
 
 export interface Field {
-  /** The name in JSON; rules may know it by an escaped one. */
+  /** The JSON name; in rules it may be escaped. */
   readonly jsonName: string;
   readonly type: CelType;
 }
@@ -70,7 +70,7 @@ export function typeText(type: CelType): string {
 
 export type Bindings = Map<string, CelType>;
 
-/** Does a value of `actual` fit where `wanted` is asked for? Place holders in `wanted` are bound on the way. */
+/** Whether a value of `actual` is accepted as `wanted`. Binds the type parameters in `wanted`. */
 export function fits(wanted: CelType, actual: CelType, bindings: Bindings): boolean {
   if (wanted.kind === 'param') {
     const bound = bindings.get(wanted.name);
@@ -79,7 +79,7 @@ export function fits(wanted: CelType, actual: CelType, bindings: Bindings): bool
       return true;
     }
     if (fits(bound, actual, bindings)) return true;
-    // `null == object` binds null first; the object is what the placeholder represents.
+    // `null == object` binds null first; the object's type must replace it.
     if (!fits(actual, bound, bindings)) return false;
     bindings.set(wanted.name, actual);
     return true;
@@ -105,7 +105,7 @@ export function fits(wanted: CelType, actual: CelType, bindings: Bindings): bool
 
 const NULLABLE: ReadonlySet<string> = new Set(['object', 'opaque', 'timestamp', 'duration']);
 
-/** Replaces place holders by what they are bound to; an unbound one can be anything. */
+/** Replaces type parameters by their bindings; an unbound one can be anything. */
 export function bound(type: CelType, bindings: Bindings): CelType {
   switch (type.kind) {
     case 'param':
@@ -121,7 +121,7 @@ export function bound(type: CelType, bindings: Bindings): CelType {
   }
 }
 
-/** True when nothing about the type is left to run time. */
+/** True if the type is completely known at compile time. */
 export function isStatic(type: CelType): boolean {
   switch (type.kind) {
     case 'dyn':
@@ -137,7 +137,7 @@ export function isStatic(type: CelType): boolean {
   }
 }
 
-/** The type of two values that may stand in one place, or undefined when they have nothing in common. */
+/** The common type of two values, or undefined if there is none. */
 export function joined(left: CelType, right: CelType): CelType | undefined {
   const bindings: Bindings = new Map();
   const place: CelType = { kind: 'param', name: 'A' };

@@ -1,9 +1,9 @@
-// The values of CEL at run time. Text, booleans, null and doubles are JavaScript's own, an int is a bigint, a list an array, a map a
-// Map, bytes a Uint8Array; the others have a class here.
+// The run-time values of CEL. Strings, booleans, null and doubles are those of JavaScript, an int is a bigint, a list
+// an array, a map a Map, bytes a Uint8Array; the others have a class here.
 import type { Budget } from './budget.ts';
 import type { Field } from './type.ts';
 
-/** An expression could not be evaluated. Logical operators may recover from it; nothing recovers from running out of budget. */
+/** An expression could not be evaluated. Logical operators may recover from it, but never from BudgetExceeded. */
 export class CelError extends Error {
   override readonly name = 'CelError';
 }
@@ -25,7 +25,7 @@ export class Duration {
 
 export class Timestamp {
   readonly nanos: bigint;
-  /** The zone it was written in, which it keeps when it is written again. */
+  /** The time zone of the source text, kept for output. */
   readonly offsetMinutes: number;
   constructor(nanos: bigint, offsetMinutes = 0) {
     if (nanos < EARLIEST || nanos > LATEST) throw new CelError('timestamp overflow');
@@ -61,7 +61,7 @@ export class Optional {
   }
 }
 
-/** An object whose fields a schema names: JSON as it came, turned into values field by field when a rule asks. */
+/** An object with declared fields: the original JSON, converted field by field on access. */
 export class Structure {
   readonly raw: Readonly<Record<string, unknown>>;
   readonly fields: ReadonlyMap<string, Field>;
@@ -73,13 +73,13 @@ export class Structure {
   }
 }
 
-/** A value of a type that Kubernetes adds. `equals` is told only of values of the same class. */
+/** A value of a type of Kubernetes. `equals` is called only with values of the same class. */
 export abstract class Opaque {
   abstract readonly typeName: string;
   abstract equals(other: this): boolean;
 }
 
-/** How a list from an object compares: a set by its items, a map list by its keys. */
+/** How a list of an object is compared: a set by its items, a map list by its keys. */
 export interface ListShape {
   readonly type: 'set' | 'map';
   readonly keyOf: (item: unknown) => string;
@@ -94,7 +94,7 @@ export function shaped(list: unknown[], shape: ListShape): unknown[] {
 export const shapeOf = (list: unknown): ListShape | undefined =>
   (list as { readonly [SHAPE]?: ListShape } | null)?.[SHAPE];
 
-/** The name of a value's type, as `type()` and errors at run time give it. */
+/** The name of a value's type, as in `type()` and run-time errors. */
 export function typeNameOf(value: unknown): string {
   switch (typeof value) {
     case 'string':
@@ -120,7 +120,7 @@ export function typeNameOf(value: unknown): string {
   return 'unknown';
 }
 
-/** Comparing large values costs: an evaluation for a user has a budget. */
+/** Comparing large values is expensive, so it is charged to the budget of the evaluation. */
 export function equals(left: unknown, right: unknown, budget?: Budget): boolean {
   if (left === right) return true;
   const leftNumber = numeric(left);
@@ -186,17 +186,17 @@ function jsonEqual(left: unknown, right: unknown, budget: Budget | undefined): b
   );
 }
 
-/** A number of any of the three kinds, comparable with the others. */
+/** A number of any of the three types, comparable with the others. */
 export const numeric = (value: unknown): bigint | number | undefined =>
   typeof value === 'bigint' || typeof value === 'number' ? value : value instanceof Uint ? value.value : undefined;
 
-/** Keys of maps that are equal in CEL are the same key of a Map. */
+/** Map keys that are equal in CEL must be the same key of a Map. */
 export const mapKey = (value: unknown): unknown => {
   if (value instanceof Uint) return value.value;
   return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
 };
 
-/** Less than, for two values of one ordered type, or two numbers. */
+/** Less than, for two values of the same ordered type, or two numbers. */
 export function isLess(left: unknown, right: unknown): boolean {
   const leftNumber = numeric(left);
   const rightNumber = numeric(right);
@@ -209,7 +209,7 @@ export function isLess(left: unknown, right: unknown): boolean {
   throw new CelError('no such overload');
 }
 
-/** Order of strings by their bytes in UTF-8: not what UTF-16 gives for characters beyond the first plane. */
+/** Compares strings by their UTF-8 bytes; UTF-16 order differs for characters beyond U+FFFF. */
 export function textOrder(left: string, right: string): number {
   if (left === right) return 0;
   return Buffer.compare(Buffer.from(left), Buffer.from(right));
@@ -227,7 +227,7 @@ export function timestampText({ nanos, offsetMinutes }: Timestamp): string {
 }
 
 export const durationText = ({ nanos }: Duration): string => {
-  // CEL prints durations in seconds alone, unlike Go.
+  // CEL prints durations only in seconds, unlike Go.
   const sign = nanos < 0n ? '-' : '';
   const size = nanos < 0n ? -nanos : nanos;
   const fraction = (size % 1_000_000_000n).toString().padStart(9, '0').replace(/0+$/, '');

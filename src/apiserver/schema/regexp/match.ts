@@ -1,5 +1,6 @@
-// Runs a program over a text, all ways at once: time grows with the length of the text times the size of the program, whatever the
-// pattern. For yes-or-no questions the sets of ways are remembered, so that a character usually costs one look-up.
+// Runs a program over a string, following all alternatives in parallel: the time is proportional to the length of the
+// string times the size of the program, for any pattern. To test for a match, sets of alternatives are cached as
+// states, so that a character usually costs one lookup.
 import type { Assertion, CharSet } from './parse.ts';
 import type { Program } from './program.ts';
 
@@ -17,7 +18,7 @@ function inSet({ negated, ranges, classes }: CharSet, code: number): boolean {
 const isWord = (code: number): boolean =>
   (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || code === 95 || (code >= 97 && code <= 122);
 
-/** `before` and `after` are the code points on both sides; -1 = none. */
+/** `before` and `after` are the adjacent code points; -1 = none. */
 function holds(what: Assertion, before: number, after: number): boolean {
   switch (what) {
     case 'text-start':
@@ -35,7 +36,7 @@ function holds(what: Assertion, before: number, after: number): boolean {
   }
 }
 
-/** Adds a step and all that it leads to without a character, most wanted first. */
+/** Adds a step and all steps reachable from it without a character, preferred ones first. */
 function follow(
   program: Program,
   from: number,
@@ -57,14 +58,14 @@ function follow(
   }
 }
 
-// ---- where is the first match?
+// ---- finding the first match
 
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** The leftmost match from a position on, of which the pattern's own preferences decide, as in Perl and Go. */
+/** The leftmost match from a position on; among those the one that the pattern prefers, as in Perl and Go. */
 export function findMatch(program: Program, text: string, from: number): Span | undefined {
   let ways: { readonly at: number; readonly start: number }[] = [];
   let best: Span | undefined;
@@ -85,7 +86,7 @@ export function findMatch(program: Program, text: string, from: number): Span | 
       const step = program.steps[way.at];
       if (step?.op === 'match') {
         best = { start: way.start, end: position };
-        // Ways behind this one are less wanted.
+        // The following alternatives are less preferred.
         break;
       }
       if (step?.op === 'char' && code >= 0 && inSet(step.set, code)) ways.push({ at: step.next, start: way.start });
@@ -101,13 +102,13 @@ function codeBefore(text: string, at: number): number {
   return code >= 0xdc00 && code <= 0xdfff && at > 1 ? (text.codePointAt(at - 2) as number) : code;
 }
 
-// ---- is there a match?
+// ---- testing for a match
 
 interface State {
-  /** Steps of kind char, and whether a match is reached without any. */
+  /** The next `char` steps, and whether a match is reached without any. */
   readonly steps: readonly number[];
   readonly isMatch: boolean;
-  /** Whether a match is reached when the text ends here. */
+  /** Whether a match is reached if the string ends here. */
   readonly isMatchAtEnd: boolean;
   readonly ascii: (State | undefined)[];
 }
@@ -124,11 +125,11 @@ export function createTester(program: Program): (text: string) => boolean {
       const found: number[] = [];
       const seen = new Uint8Array(program.steps.length);
       for (const at of from) follow(program, at, before, after, found, seen);
-      // A match may begin anywhere.
+      // A match may begin at any position.
       follow(program, program.start, before, after, found, seen);
       return found;
     };
-    // Any character ahead (0 stands for it), and none.
+    // Once with any next character (0 represents it), once at the end.
     const inside = reach(0);
     const atEnd = reach(-1);
     const isMatch = (found: readonly number[]): boolean => found.some((at) => program.steps[at]?.op === 'match');
@@ -136,7 +137,7 @@ export function createTester(program: Program): (text: string) => boolean {
     const key = `${before < 0 ? '^' : ''}${isMatch(inside) ? '!' : ''}${isMatch(atEnd) ? '$' : ''}${steps.join()}`;
     const known = states.get(key);
     if (known !== undefined) return known;
-    // Forgetting all is cheap and rare: patterns have few states, except malicious ones.
+    // Clearing the cache is cheap and rare: only malicious patterns have many states.
     if (states.size >= MAX_STATES) states = new Map();
     const state = { steps, isMatch: isMatch(inside), isMatchAtEnd: isMatch(atEnd), ascii: [] };
     states.set(key, state);

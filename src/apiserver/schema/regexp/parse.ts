@@ -1,7 +1,7 @@
-// Reads regular expressions in the syntax of Go (RE2). What RE2 refuses, lookahead and back references above all, is refused here
-// as well: that is what makes matching in linear time possible.
+// Parses regular expressions in Go's syntax (RE2). Constructs that RE2 rejects, such as lookahead and back references,
+// are rejected here, too, because linear-time matching depends on that.
 
-/** A set of characters: ranges of code points, Unicode classes, or all but these. */
+/** A set of characters: ranges of code points and Unicode classes, possibly negated. */
 export interface CharSet {
   readonly negated: boolean;
   /** Pairs: from, to, from, to … */
@@ -126,7 +126,7 @@ class Parser {
     return { min, max: found[3] === '' ? -1 : Number(found[3]) };
   }
 
-  /** Undefined = something that matches nothing by itself, like a change of flags. */
+  /** undefined = it matches nothing by itself, such as a change of flags. */
   #atom(): Expression | undefined {
     const char = this.#next();
     switch (char) {
@@ -185,7 +185,7 @@ class Parser {
           dotAll: has('s', before.dotAll),
           ungreedy: has('U', before.ungreedy),
         };
-        // Flags without a colon hold until the end of the group around them, which restores what it found.
+        // Flags without a colon apply until the end of the enclosing group, which restores the previous ones.
         if (found[3] === ')') return undefined;
         const inner = this.#closed();
         this.#flags = before;
@@ -215,7 +215,7 @@ class Parser {
     return this.#charOf(set([code, code]));
   }
 
-  /** `\d`, `\W`, `\pL`, `\P{Greek}`: what stands for many characters, in and out of brackets. */
+  /** `\d`, `\W`, `\pL`, `\P{Greek}`: character classes, inside and outside of brackets. */
   #shorthand(): CharSet | undefined {
     const perl = this.#match(/[dswDSW]/y)?.[0];
     if (perl !== undefined) {
@@ -323,7 +323,7 @@ function unicodeClass(name: string, code: string): RegExp {
     try {
       return new RegExp(`^\\p{${property}}$`, 'u');
     } catch {
-      // Not this kind of name; perhaps the other.
+      // Not a name of this kind; try the other one.
     }
   }
   return fail('invalid character class range', `\\${code}`);
@@ -345,7 +345,7 @@ function complement(ranges: readonly number[]): number[] {
   return rest;
 }
 
-/** The same characters in either case. Large ranges are folded in ASCII only, where it matters. */
+/** The same characters in both cases. In large ranges only ASCII is folded. */
 function folded(of: CharSet): CharSet {
   const ranges = [...of.ranges];
   for (let at = 0; at < of.ranges.length; at += 2) {

@@ -1,17 +1,17 @@
-// Regular expressions as Go has them, for schemas and rules that users write: RE2's syntax and RE2's promise, time linear in the
-// text. JavaScript's own would let one pattern and one text hold up the whole server.
+// Go's regular expressions for schemas and rules that users write: RE2's syntax, in linear time. With JavaScript's
+// engine a single pattern and string could block the whole server.
 import { createTester, findMatch, type Span } from './match.ts';
 import { PatternError, parsePattern } from './parse.ts';
 import { type Program, programOf } from './program.ts';
 
 export interface Pattern {
-  /** Why the text is no regular expression; undefined = it is one. One that is none matches nothing. */
+  /** Why the pattern is invalid; undefined = it is valid. An invalid pattern matches nothing. */
   readonly error: string | undefined;
-  /** Is there a match anywhere in the text? */
+  /** Whether the string contains a match. */
   test(text: string): boolean;
-  /** All matches that do not overlap, at most so many. */
+  /** All non-overlapping matches, up to a maximum. */
   matches(text: string, max?: number): readonly Span[];
-  /** About how many steps a character may cost. */
+  /** The approximate number of steps per character. */
   readonly size: number;
 }
 
@@ -37,7 +37,7 @@ function allMatches(program: Program, text: string, max: number): readonly Span[
   while (spans.length < max && from <= text.length) {
     const span = findMatch(program, text, from);
     if (span === undefined) break;
-    // An empty match right after another one is no new match.
+    // An empty match directly after another one is not a match.
     if (span.end > span.start || span.start !== lastEnd) spans.push(span);
     lastEnd = span.end;
     from = span.end > span.start ? span.end : span.end + ((text.codePointAt(span.end) ?? 0) > 0xffff ? 2 : 1);

@@ -1,4 +1,4 @@
-// A regular expression as a program for a machine that follows all ways at once: a list of steps, each leading to others.
+// A regular expression as a program that follows all alternatives in parallel: a list of steps, each leading to others.
 import { type Assertion, type CharSet, type Expression, PatternError } from './parse.ts';
 
 export type Step =
@@ -10,13 +10,13 @@ export type Step =
 export interface Program {
   readonly steps: readonly Step[];
   readonly start: number;
-  /** Asks only for the ends of the text, if for anything: then sets of steps alone tell where we are. */
+  /** It asserts nothing except the ends of the string, so a set of steps alone is a state. */
   readonly isPlain: boolean;
 }
 
 const MAX_STEPS = 20_000;
 
-/** Built from its end to its beginning: a step is added when the step that follows it is known. */
+/** Built backwards: a step is added after its successor. */
 export function programOf(expression: Expression): Program {
   const steps: Step[] = [{ op: 'match' }];
   let isPlain = true;
@@ -51,7 +51,7 @@ export function programOf(expression: Expression): Program {
   const repeat = (part: Extract<Expression, { op: 'repeat' }>, next: number): number => {
     let after = next;
     if (part.max < 0) {
-      // The loop's fork must exist before its body can lead back to it.
+      // The loop's fork must exist before its body can refer to it.
       const fork = add({ op: 'match' });
       const body = build(part.part, fork);
       steps[fork] = choose(body, next, part.greedy);

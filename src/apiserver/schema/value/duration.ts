@@ -1,4 +1,4 @@
-// Durations as Go writes and reads them: `1h30m`, `-1.5s`, `300ms`. Counted in whole nanoseconds.
+// Durations in Go's format: `1h30m`, `-1.5s`, `300ms`. In whole nanoseconds.
 
 const UNITS: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -12,7 +12,7 @@ const UNITS: Readonly<Record<string, bigint>> = {
 };
 const LONGEST = 2n ** 63n - 1n;
 
-/** Nanoseconds, or undefined when the text is no duration or beyond 64 bits. */
+/** Nanoseconds, or undefined if the string is not a duration or exceeds 64 bits. */
 export function parseDuration(text: string): bigint | undefined {
   const signed = /^([-+]?)(.+)$/s.exec(text);
   if (signed === null) return undefined;
@@ -38,7 +38,7 @@ export function parseDuration(text: string): bigint | undefined {
   return sign === '-' ? -total : total;
 }
 
-/** The shortest usual form: `1h0m0s`, `1.5s`, `2ms`, `0s`. */
+/** The shortest form: `1h0m0s`, `1.5s`, `2ms`, `0s`. */
 export function formatDuration(nanos: bigint): string {
   if (nanos === 0n) return '0s';
   const sign = nanos < 0n ? '-' : '';

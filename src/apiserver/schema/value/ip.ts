@@ -1,4 +1,4 @@
-// IP addresses and networks, as bytes. Strict: no leading zeros, no zones, no addresses of one kind dressed up as the other.
+// IP addresses and networks, as bytes. Strict: no leading zeros, no zones, no mapped addresses.
 
 export interface Ip {
   readonly family: 4 | 6;
@@ -53,7 +53,7 @@ function parseIpv6(text: string): Ip | undefined {
   return { family: 6, bytes };
 }
 
-/** An IPv4 address that is written as IPv6 (`::ffff:1.2.3.4`). */
+/** An IPv4 address written as IPv6 (`::ffff:1.2.3.4`). */
 export const isMapped = ({ family, bytes }: Ip): boolean =>
   family === 6 && bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff;
 

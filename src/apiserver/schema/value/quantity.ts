@@ -1,6 +1,7 @@
-// Kubernetes' quantities: `500m`, `1.5Gi`, `1e3`. Exact: a whole number of billionths, which is as fine as quantities go.
+// Kubernetes' quantities: `500m`, `1.5Gi`, `1e3`. Exact: an integer number of billionths, the finest precision of a
+// quantity.
 
-/** The suffixes that exist; `1Q` fits the server's message but is no quantity. */
+/** The valid suffixes; `1Q` matches the grammar in the server's message, but is not a quantity. */
 export const quantityPattern = /^[+-]?(\d+\.?\d*|\.\d+)(Ki|Mi|Gi|Ti|Pi|Ei|n|u|m|k|M|G|T|P|E|[eE][+-]?\d+)?$/;
 
 const PARTS = /^([+-]?)(\d*)(?:\.(\d*))?([A-Za-z]*)([+-]?\d*)$/;
@@ -24,7 +25,7 @@ const SUFFIXES: ReadonlyMap<string, readonly [numerator: bigint, denominator: bi
   ['Ei', [2n ** 60n, 1n]],
 ]);
 
-/** Billionths, rounded up like a server does; undefined = no quantity. */
+/** Billionths, rounded up as on a real server; undefined = not a quantity. */
 export function parseQuantity(text: string): bigint | undefined {
   if (text.length > 100 || !quantityPattern.test(text)) return undefined;
   const found = PARTS.exec(text);
@@ -44,7 +45,7 @@ export function parseQuantity(text: string): bigint | undefined {
   const digits = BigInt(`${whole}${fraction}` || '0');
   const top = digits * numerator * NANO;
   const bottom = denominator * 10n ** BigInt(fraction.length);
-  // Finer than a billionth is rounded away from zero, so that something never becomes nothing.
+  // Finer values are rounded away from zero, so that a nonzero value never becomes 0.
   const nanos = (top + bottom - 1n) / bottom;
   return sign === '-' ? -nanos : nanos;
 }

@@ -22,13 +22,13 @@ export function parseSemver(text: string): Semver | undefined {
   };
 }
 
-/** `v1` and `01.2` as people write them: no `v`, three numbers, no leading zeros. */
+/** Accepts `v1` and `01.2`: removes the `v` and leading zeros, and adds missing numbers. */
 export function parseLooseSemver(text: string): Semver | undefined {
   const parts = text.replace(/^v/, '').split('.');
   const head = [...parts.slice(0, 2), ...(parts.length > 2 ? [parts.slice(2).join('.')] : [])].map((part) =>
     part.length > 1 ? part.replace(/^0+(?=\d)/, '') : part,
   );
-  // A pre-release behind a shortened version would have to move behind numbers that are not there.
+  // A pre-release is not allowed after a shortened version, because the missing numbers would come before it.
   if (head.length < 3 && /[-+]/.test(head.at(-1) ?? '')) return undefined;
   while (head.length < 3) head.push('0');
   return parseSemver(head.join('.'));

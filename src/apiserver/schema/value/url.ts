@@ -1,4 +1,4 @@
-// URLs as they come in requests: absolute, or a path with its query. Parts are kept as written, not normalised.
+// URLs of requests: absolute, or a path with its query. Parts are kept as written, not normalized.
 
 export interface UrlParts {
   readonly scheme: string;
@@ -24,7 +24,7 @@ export function parseUrl(text: string): UrlParts | undefined {
   const [, scheme = '', authority = '', path = '', query] = found;
   const host = HOST.exec(authority);
   if (host === null || !hasGoodEscapes(path)) return undefined;
-  // `mailto:x` has no path to ask for: it is opaque.
+  // `mailto:x` has no path: it is opaque.
   if (!path.startsWith('/') && path !== '' && authority === '') {
     return { ...NO_HOST, scheme: scheme.toLowerCase(), escapedPath: '', query: queryOf(query) };
   }
