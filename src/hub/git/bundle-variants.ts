@@ -10,7 +10,7 @@ import type { FleetFile } from './fleet-file.ts';
 import { merged, type RenderOptions } from './fleet-options.ts';
 import type { Placed } from './manifests.ts';
 import { type Excluding, termsFor, termsOf } from './targets.ts';
-import { labelsUsed, TemplateError } from './template.ts';
+import { labelsUsed } from './template.ts';
 
 export interface Fleet {
   /** Labels of every member. */
@@ -54,14 +54,13 @@ export const excludingOf = (options: FleetFile, groups: Fleet['groups']): Exclud
 export async function variantsOf(options: FleetFile, fleet: Fleet, render: RenderOne): Promise<BundleContent> {
   const { targetCustomizations = [] } = options;
   const labels = labelsOf(options);
-  if ('problem' in labels) return { contents: new Map(), problems: [labels.problem], warnings: [] };
   // Rules that only keep clusters away change no content: adding one makes no revision.
-  if (targetCustomizations.every(({ doNotDeploy }) => doNotDeploy === true) && labels.keys.length === 0) {
+  if (targetCustomizations.every(({ doNotDeploy }) => doNotDeploy === true) && labels.length === 0) {
     const { objects, problems } = await render(options, {});
     return { contents: new Map([['', objects]]), problems, warnings: [] };
   }
   const excluding = excludingOf(options, fleet.groups);
-  const shape = { mode: excluding.mode, rules: excluding.rules.map(({ terms }) => terms), labels: labels.keys };
+  const shape = { mode: excluding.mode, rules: excluding.rules.map(({ terms }) => terms), labels: labels };
   const wanted = wantedBy(options, shape, fleet, excluding);
   if (wanted.size > MAX_VARIANTS) {
     const message = `its clusters need ${wanted.size} different contents, at most ${MAX_VARIANTS} are supported`;
@@ -107,19 +106,12 @@ const plain = ({ defaultNamespace, namespace, kustomize, yaml, helm }: FleetFile
   ...(helm === undefined ? {} : { helm }),
 });
 
-function labelsOf({
-  helm,
-  targetCustomizations = [],
-}: FleetFile): { readonly keys: readonly string[] } | { readonly problem: GitProblem } {
+/** Readers of fleet.yaml have refused values with expressions that are not supported. */
+function labelsOf({ helm, targetCustomizations = [] }: FleetFile): readonly string[] {
   const all = [helm, ...targetCustomizations.map((each) => each.helm)].filter(
     (each) => each?.values !== undefined && each.disablePreProcess !== true,
   );
-  try {
-    return { keys: [...new Set(all.flatMap((each) => labelsUsed(each?.values ?? {})))].toSorted() };
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    return { problem: { reason: 'TemplateInvalid', message: `helm.values: ${error.message}` } };
-  }
+  return [...new Set(all.flatMap((each) => labelsUsed(each?.values ?? {})))].toSorted();
 }
 
 interface Wanted {
@@ -147,7 +139,7 @@ function wantedBy(
   for (const labels of clusters) {
     if (!matchesTerms(terms, labels)) continue;
     const values = Object.fromEntries(
-      shape.labels.flatMap((key) => (labels[key] === undefined ? [] : [[key, labels[key]]])),
+      shape.labels.flatMap((key) => (Object.hasOwn(labels, key) ? [[key, labels[key] ?? '']] : [])),
     );
     wanted.set(keyFor(shape, labels), { rules: rulesFor(shape, labels), values });
   }

@@ -1,8 +1,9 @@
 // What fleet.yaml asks for per bundle and per target: namespaces, kustomize, overlays, a Helm chart; customizations. Pure.
 import type { GitTarget } from '../../api/git-repo.ts';
-import { isObject, type JsonObject } from '../../base/json.ts';
+import { isObject, type JsonObject, setField } from '../../base/json.ts';
 import { criteriaIn, DNS_LABEL, type Fields, isTextList, type Place, type Say } from './fleet-fields.ts';
 import { normalPath } from './paths.ts';
+import { templateProblem } from './template.ts';
 
 /** How the objects of a bundle are made of its files. */
 export interface RenderOptions {
@@ -113,6 +114,8 @@ function helmIn(fields: Fields, place: Place, refuse: Say, warn: Say): HelmOptio
       else refuse(here, 'true or false is expected');
     } else warn(here, 'it has no effect: charts are rendered on the hub');
   }
+  const problem = helm.disablePreProcess === true ? undefined : templateProblem(helm.values ?? {});
+  if (problem !== undefined) refuse([...place, 'values', ...problem.place], problem.message);
   return helm;
 }
 
@@ -171,7 +174,8 @@ export function deeply(base: JsonObject, custom: JsonObject): JsonObject {
   const result: Record<string, JsonObject[string]> = { ...base };
   for (const [key, value] of Object.entries(custom)) {
     const before = Object.hasOwn(base, key) ? base[key] : undefined;
-    result[key] = isObject(before) && isObject(value) ? deeply(before as JsonObject, value as JsonObject) : value;
+    const both = isObject(before) && isObject(value);
+    setField(result, key, both ? deeply(before as JsonObject, value as JsonObject) : value);
   }
   return result;
 }

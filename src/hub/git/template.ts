@@ -29,10 +29,31 @@ type Part = string | Expression;
 const MAX_NESTING = 50;
 const LABEL_VALUE = /^global\.fleet\.clusterLabels\.(.+)$/;
 
+export interface TemplateProblem {
+  readonly place: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** The first expression that is not supported. */
+export function templateProblem(values: Json): TemplateProblem | undefined {
+  let at: TemplateProblem['place'] = [];
+  try {
+    walk(values, [], (text, place) => {
+      at = place;
+      if (!LABEL_VALUE.test(text)) partsOf(text);
+      return text;
+    });
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return { place: at, message: error.message };
+  }
+  return undefined;
+}
+
 /** The labels that the values depend on, sorted. Throws a TemplateError for an expression that is not supported. */
 export function labelsUsed(values: Json): readonly string[] {
   const keys = new Set<string>();
-  walk(values, 0, (text) => {
+  walk(values, [], (text) => {
     const [, whole] = LABEL_VALUE.exec(text) ?? [];
     if (whole !== undefined) keys.add(whole);
     else
@@ -48,26 +69,32 @@ export function labelsUsed(values: Json): readonly string[] {
 
 /** Values as one cluster gets them. Throws a TemplateError if it lacks a label. */
 export const filledValues = (values: JsonObject, labels: Labels): JsonObject =>
-  walk(values, 0, (text) => {
+  walk(values, [], (text) => {
     const [, whole] = LABEL_VALUE.exec(text) ?? [];
-    if (whole !== undefined) return labels[whole] ?? '';
+    if (whole !== undefined) return labelIn(labels, whole) ?? '';
     return partsOf(text)
       .map((part) => (typeof part === 'string' ? part : valueIn(part, labels)))
       .join('');
   }) as JsonObject;
 
-function walk(value: Json, depth: number, change: (text: string) => string): Json {
-  if (depth > MAX_NESTING) throw new TemplateError(`values are nested more than ${MAX_NESTING} levels deep`);
-  if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((each: Json) => walk(each, depth + 1, change));
+/** A label may have the name of something that every object inherits. */
+const labelIn = (labels: Labels, key: string): string | undefined =>
+  Object.hasOwn(labels, key) ? labels[key] : undefined;
+
+type Change = (text: string, place: TemplateProblem['place']) => string;
+
+function walk(value: Json, place: TemplateProblem['place'], change: Change): Json {
+  if (place.length > MAX_NESTING) throw new TemplateError(`values are nested more than ${MAX_NESTING} levels deep`);
+  if (typeof value === 'string') return change(value, place);
+  if (Array.isArray(value)) return value.map((each: Json, at) => walk(each, [...place, at], change));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value as JsonObject).map(([key, each]) => [key, walk(each as Json, depth + 1, change)]),
+    Object.entries(value as JsonObject).map(([key, each]) => [key, walk(each as Json, [...place, key], change)]),
   );
 }
 
 function valueIn({ source, operand, steps }: Expression, labels: Labels): string {
-  const read = (each: Operand): string | undefined => (each.is === 'text' ? each.text : labels[each.key]);
+  const read = (each: Operand): string | undefined => (each.is === 'text' ? each.text : labelIn(labels, each.key));
   let value = read(operand);
   for (const { call, argument } of steps) {
     if (call === 'default') {
