@@ -1,4 +1,4 @@
-// Placements, bindings and what belongs to them, written short for tests.
+// Short constructors of placements, bindings and related objects for tests.
 import type { Binding } from '../api/binding.ts';
 import type { Condition } from '../api/conditions.ts';
 import type { HoldEntry } from '../api/holds.ts';
@@ -9,12 +9,15 @@ import type { Clock } from '../base/clock.ts';
 
 export const NOW = Date.parse('2026-01-01T12:00:00Z');
 export const BEFORE = '2026-01-01T11:55:00Z';
-/** It is always NOW. */
+/** A clock that stays at NOW. */
 export const still: Clock = { now: () => NOW, at: () => () => {} };
 
 const STEPS = ['Scheduled', 'RolloutStarted', 'Overridden', 'WorkSynchronized', 'Applied', 'Available'];
 
-/** One letter per step from Scheduled on: T, F, U. A text with blanks gives the steps their own types: `Scheduled:T DiffReported:F`. */
+/**
+ * One letter per step from Scheduled on: T, F, U. With blanks, the steps have explicit types: `Scheduled:T
+ * DiffReported:F`.
+ */
 export function conditions(said: string, prefix = '', generation = 2): readonly Condition[] {
   const parts = said.includes(':')
     ? said.split(' ').map((part) => part.split(':') as [string, string])
@@ -46,9 +49,9 @@ export interface PlacementParts {
   readonly holds?: readonly HoldEntry[];
   readonly spec?: Partial<PlacementSpec>;
   readonly metadata?: Placement['metadata'];
-  /** What the hub adds to its word on the schedule. */
+  /** The addition to the message of Scheduled. */
   readonly note?: string;
-  /** Whether anything is selected. */
+  /** Nothing is selected. */
   readonly isEmpty?: true;
 }
 
@@ -102,7 +105,7 @@ export const failed = (message: string) => ({
   },
 });
 
-/** `said` from RolloutStarted on, about the present generation. */
+/** `said` from RolloutStarted on, for the present generation. */
 export const aBinding = (
   target: string,
   said: string,

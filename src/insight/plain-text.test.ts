@@ -10,7 +10,7 @@ test.each([
     'Deployment "web": Deployment.apps "web" is invalid: spec.selector: Required',
     'Deployment "web": spec.selector: Required',
   ],
-  // Another object than the one that is named.
+  // Another object than the named one.
   [
     'Deployment "web": pods "web-1" is forbidden: exceeded quota',
     'Deployment "web": pods "web-1" is forbidden: exceeded quota',

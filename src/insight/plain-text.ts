@@ -1,4 +1,5 @@
-// What others wrote (messages of conditions, names, Events) as it may stand on a terminal: one line, no control characters, not endless.
+// Makes texts of others (messages of conditions, names, Events) safe for a terminal: one line, no control characters,
+// bounded length.
 import { CLIENT_ERROR_MARKER } from '../api/names.ts';
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
@@ -6,7 +7,7 @@ const LONGEST = 1000;
 
 export const plainText = (text: string): string => shortened(text.replace(UNSEEN, ' ').trimEnd(), LONGEST);
 
-/** In lines of at most `width`, broken between words where that can be; those after the first are indented by two more. */
+/** Wraps to lines of at most `width`, between words if possible; continuation lines are indented by two more. */
 export function wrapped(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   const own = text.length - text.trimStart().length;
@@ -23,16 +24,16 @@ export function wrapped(text: string, width: number): readonly string[] {
 
 const INDENT = '  ';
 
-/** At most so many characters; what is cut off leaves a mark. */
+/** At most this many characters; a truncated text ends with a mark. */
 export const shortened = (text: string, most: number): string =>
   text.length <= most ? text : `${text.slice(0, Math.max(0, most - 1))}…`;
 
-/** Without the words by which programs tell whose mistake it is: a person reads that in the sentence. */
+/** Without the marker that tells programs who can fix an error: the sentence itself says that. */
 export const withoutMarker = (message: string): string => message.replace(`${CLIENT_ERROR_MARKER}: `, '');
 
 /**
- * An API server repeats in a refusal which object it refuses: `Kind "x": kinds.group "x" is forbidden: why`. Where the object is named already,
- * the first of two lines has no room for that.
+ * An API server repeats the name of the object in a refusal: `Kind "x": kinds.group "x" is forbidden: why`. In a
+ * summary that names the object already, this removes the repetition.
  */
 export const namedOnce = (text: string): string =>
   text.replace(/("[^"]+"): [\w.-]+ \1 is (?:forbidden|invalid): /, '$1: ');

@@ -1,5 +1,5 @@
-// What explanations read: an interface, so that the CLI answers it over a connection and a web page in its own way. A right that is missing takes a
-// link out of an explanation, never the answer.
+// What explanations read, as an interface: the CLI implements it over a connection, a web page in another way. A
+// missing permission removes a part of an explanation, never the answer.
 import type { ApprovalRequest } from '../api/approval-request.ts';
 import type { MemberCluster } from '../api/member-cluster.ts';
 import type { KubeObject } from '../api/object.ts';
@@ -20,7 +20,7 @@ export interface Reader {
   bindings(): Promise<Readable<readonly HubBinding[]>>;
   policySnapshot(): Promise<Readable<HubPolicySnapshot | undefined>>;
   resourceSnapshots(): Promise<Readable<readonly HubResourceSnapshot[]>>;
-  /** Those that may be about the placement. */
+  /** Overrides that may apply to the placement. */
   overrides(): Promise<Readable<readonly OverrideInForce[]>>;
   /** The objects of a revision. */
   objectsAt(index: number): Promise<Readable<readonly KubeObject[]>>;
@@ -29,20 +29,23 @@ export interface Reader {
   freezes(): Promise<Readable<readonly HubFreeze[]>>;
   member(name: string): Promise<Readable<MemberCluster | undefined>>;
   worksOf(binding: HubBinding): Promise<Readable<readonly Work[]>>;
-  /** Those that were read so far. */
+  /** Works that were read so far. */
   worksRead(): readonly Work[];
   work(namespace: string, name: string): Promise<Readable<Work | undefined>>;
-  /** What its member says of workloads of it that do not come up, or do not go; of a member that the caller has no way to, nothing. */
+  /**
+   * The member's report about workloads of this Work that do not start or are not deleted; empty if the caller has no
+   * access to the member.
+   */
   behind(work: Work, now: number): Promise<readonly Evidence[]>;
   events(about: KubeObject): Promise<Readable<readonly KubeObject[]>>;
   placement(): Promise<Readable<Placement | undefined>>;
-  /** Of the placement's namespace, if it is in one. */
+  /** In the namespace of the placement, if it has one. */
   run(name: string): Promise<Readable<StagedUpdateRun | undefined>>;
-  /** All of the placement. */
+  /** All runs of the placement. */
   runs(): Promise<Readable<readonly StagedUpdateRun[]>>;
   approvalRequest(name: string): Promise<Readable<ApprovalRequest | undefined>>;
   /** Whether the server's CRD has the field `status.holds`; undefined = unknown. */
   hasHolds(kind?: string): Promise<boolean | undefined>;
-  /** What could not be read so far, each once. */
+  /** What could not be read so far, without duplicates. */
   unread(): readonly string[];
 }

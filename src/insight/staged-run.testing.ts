@@ -1,4 +1,4 @@
-// Staged update runs and what belongs to them, as a server has them, written short for tests.
+// Short constructors of staged update runs and related objects, as a server has them, for tests.
 import type { ApprovalRequest } from '../api/approval-request.ts';
 import type { Binding, BindingSpec } from '../api/binding.ts';
 import type { Condition } from '../api/conditions.ts';
@@ -11,7 +11,7 @@ import { BEFORE } from './placement.testing.ts';
 
 const API = 'placement.kubernetes-fleet.io/v1beta1';
 
-/** `Type:True:Reason`, several with blanks between. */
+/** `Type:True:Reason`, separated by blanks. */
 export const said = (text: string, message = '', generation = 1): Condition[] =>
   text
     .split(' ')
@@ -122,7 +122,7 @@ interface RequestParts {
   readonly status?: object;
   readonly when?: 'before' | 'after';
   readonly namespace?: string;
-  /** Uid of the run that asks. */
+  /** The uid of the run that created it. */
   readonly owner?: string | undefined;
 }
 
@@ -150,11 +150,11 @@ export const aRequest = (
   status,
 });
 
-/** One that run `r` has asked for, as `aRun` makes it; a server gives runs uids of its own. */
+/** A request of run `r`, as `aRun` creates it; a server assigns another uid to the run. */
 export const askedByR = (name: string, stage: string, parts: RequestParts = {}): ApprovalRequest =>
   aRequest(name, stage, { owner: 'uid-of-r', ...parts });
 
-// ---- a fleet to make forecasts of
+// ---- a fleet for forecasts
 
 export const aMember = (name: string, own: Readonly<Record<string, string>> = {}, isHeard = true): MemberCluster => ({
   apiVersion: 'cluster.kubernetes-fleet.io/v1beta1',
@@ -167,7 +167,7 @@ export const aMember = (name: string, own: Readonly<Record<string, string>> = {}
   status: { conditions: said(`Joined Healthy:${isHeard ? 'True:Fine' : 'Unknown:MemberUnreachable'}`) },
 });
 
-/** `index`: the revision that it has, works and all; absent = none yet. */
+/** `index`: the revision that it has and that is available; absent = none yet. */
 export const aBinding = (cluster: string, index?: number, more: Partial<BindingSpec> = {}): Binding => ({
   apiVersion: API,
   kind: 'ClusterResourceBinding',

@@ -1,4 +1,4 @@
-// An object as sentences name it.
+// The title of an object in messages.
 import { refText } from '../api/object.ts';
 import type { Target } from '../api/transport.ts';
 

@@ -1,4 +1,5 @@
-// Which placement a person means: `placement/NAME` is a ResourcePlacement with a namespace and a ClusterResourcePlacement without one.
+// Parses which placement a user means: `placement/NAME` is a ResourcePlacement with a namespace and a
+// ClusterResourcePlacement without one.
 import { UserError } from '../base/errors.ts';
 import { clusterFamily, namespacedFamily, type PlacementFamily } from '../hub/families.ts';
 import { titled } from './titled.ts';
@@ -14,13 +15,13 @@ const wordsOf = (kind: string, short: string): readonly string[] => [kind, `${ki
 const WIDE = wordsOf('clusterresourceplacement', 'crp');
 const NARROW = wordsOf('resourceplacement', 'rp');
 const wordIn = (argument: string): string => argument.split('/')[0]?.split('.')[0]?.toLowerCase() ?? '';
-/** It names a kind that is in a namespace. */
+/** The argument names a namespaced kind. */
 export const isNarrowPlacement = (argument: string): boolean =>
   argument.includes('/') && NARROW.includes(wordIn(argument));
-/** Of objects, namespaces and clusters: anything else would not be a name in a path, but a path. */
+/** Valid names of objects, namespaces and clusters: anything else could inject a path into a URL. */
 export const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
-/** `namespace`: what was asked for by name, not what the kubeconfig happens to say. `orRun`: a run could have been named as well. */
+/** `namespace`: as given explicitly, not the default of the kubeconfig. `orRun`: the command also accepts a run. */
 export function whichPlacement(argument: string, namespace?: string, orRun?: 'or run'): WhichPlacement {
   const [given = '', name = '', ...rest] = argument.split('/');
   const [word = ''] = given.toLowerCase().split('.');
@@ -48,7 +49,7 @@ const bad = (message: string): UserError => new UserError('BadArgument', message
 /** `ResourcePlacement "team/web"` */
 export const titleOf = (which: WhichPlacement): string => titled(placementTarget(which));
 
-/** What to type for it. */
+/** The argument that names it. */
 export const argumentOf = ({ name, namespace }: WhichPlacement): string =>
   `placement/${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
 

@@ -1,5 +1,5 @@
-// Which staged update run a person means: `run/NAME`, or its NAME where nothing else can be meant, is a StagedUpdateRun with a namespace and a
-// ClusterStagedUpdateRun without one.
+// Parses which staged update run a user means: `run/NAME`, or just NAME if it is unambiguous, is a StagedUpdateRun with
+// a namespace and a ClusterStagedUpdateRun without one.
 import { UserError } from '../base/errors.ts';
 import { clusterFamily, namespacedFamily, type PlacementFamily } from '../hub/families.ts';
 import { type Named, titled } from './titled.ts';
@@ -18,14 +18,14 @@ const NARROW: readonly string[] = ['stagedupdaterun', 'stagedupdateruns', 'sur']
 const bad = (message: string): UserError => new UserError('BadArgument', message);
 const wordIn = (argument: string): string => argument.split('/')[0]?.split('.')[0]?.toLowerCase() ?? '';
 
-/** Whether it is about a run at all: `run/…`, and not `placement/…`. */
+/** Whether the argument names a run (`run/…`) and not a placement (`placement/…`). */
 export const namesRun = (argument: string): boolean =>
   argument.includes('/') && [...EITHER, ...WIDE, ...NARROW].includes(wordIn(argument));
 
-/** It names a kind that is in a namespace. */
+/** The argument names a namespaced kind. */
 export const isNarrowRun = (argument: string): boolean => argument.includes('/') && NARROW.includes(wordIn(argument));
 
-/** `namespace`: what was asked for by name, not what the kubeconfig happens to say. */
+/** `namespace`: as given explicitly, not the default of the kubeconfig. */
 export function whichRun(argument: string, namespace?: string): WhichRun {
   const isBare = !argument.includes('/');
   const name = isBare ? argument : argument.slice(argument.indexOf('/') + 1);
@@ -60,13 +60,15 @@ export const runTarget = ({ family, name, namespace }: WhichRun): Named => ({
 /** `StagedUpdateRun "team/r"` */
 export const titleOfRun = (which: WhichRun): string => titled(runTarget(which));
 
-/** What to type for it, behind `run/` or alone. */
+/** The name as an argument, alone or after `run/`. */
 export const typed = ({ name, namespace }: WhichRun): string =>
   `${name}${namespace === undefined ? '' : ` -n ${namespace}`}`;
 
-/** The command that opens a gate. People copy it, and a stage is read from a status, where anything may have been written. */
+/**
+ * The command that opens a gate. Users copy it, so a stage name from a status, which may contain anything, is quoted.
+ */
 export const approveCommand = (which: WhichRun, stage: string, when: 'before' | 'after'): string =>
   `flotilla approve ${typed(which)} --stage ${/^[\w.-]+$/.test(stage) ? stage : quoted(stage)} --${when}`;
 
-/** As one word of a shell. */
+/** Quoted as one word for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -115,7 +115,7 @@ describe('what to do', () => {
       expect(advice({ 'eu-1': [there({ kind: 'PersistentVolumeClaim', name: 'disk' })] })).toEqual([
         `let the placement take over PersistentVolumeClaim "shop/disk": ${way} (it is then deleted with the placement)`,
       ]);
-      // Of another group it is something else.
+      // In another API group it is another kind.
       expect(advice({ 'eu-1': [there({ group: 'serving.knative.dev', kind: 'Service' })] })[0]).not.toContain(
         'delete it on',
       );

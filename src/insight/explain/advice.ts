@@ -1,5 +1,5 @@
-// What a person can do about objects that were refused on a member, or do not work there. Pure, by the codes in a placement's status
-// (api/apply-cause.ts). What several clusters have in common is reported once.
+// What a user can do about objects that a member refused, or that do not work there. Pure, by the codes in the
+// placement's status (api/apply-cause.ts). The same problem on several clusters is reported once.
 import type { ApplyCauseCode } from '../../api/apply-cause.ts';
 import type { Placement } from '../../api/placement.ts';
 import type { ClusterPlacementState } from '../../api/placement-state.ts';
@@ -11,13 +11,13 @@ import { hasPods } from './workloads.ts';
 type Failed = NonNullable<ClusterPlacementState['failedPlacements']>[number];
 
 interface Advice {
-  /** Equal for those that can be said together. */
+  /** Equal for problems that can be reported together. */
   readonly what: string;
   readonly object: string;
   say(clusters: readonly string[], objects: string): string;
 }
 
-/** More would not be read; `why --cluster` has the rest. */
+/** More would not be read; `why --cluster` shows the rest. */
 const MAX = 5;
 
 /** `about`: only these clusters; absent = all. */
@@ -49,7 +49,10 @@ interface Refusal {
   readonly failed: Failed;
 }
 
-/** With these nothing goes that does not come back: no data, and nothing that others put there. In groups of Kubernetes itself. */
+/**
+ * Deleting these loses no data and no objects of others: their controllers create everything again. In API groups of
+ * Kubernetes itself.
+ */
 const MADE_ANEW: readonly string[] = [
   'Deployment',
   'DaemonSet',
@@ -64,7 +67,7 @@ const OWN_GROUPS: readonly string[] = ['', 'apps', 'batch', 'rbac.authorization.
 
 const isMadeAnew = ({ group = '', kind }: Failed): boolean => OWN_GROUPS.includes(group) && MADE_ANEW.includes(kind);
 
-/** What a member's API server refuses. */
+/** Refusals of a member's API server. */
 const REFUSALS: Readonly<Partial<Record<ApplyCauseCode, (of: Refusal) => string>>> = {
   FieldImmutable({ clusters, objects, failed }) {
     const typed = isMadeAnew(failed) && objects === objectName(failed) ? typedName(failed) : undefined;
@@ -120,7 +123,7 @@ function adviceOn(failed: Failed): Advice | undefined {
   };
 }
 
-/** It belongs to another owner: the advice to delete it is given only if it contains nothing. */
+/** It belongs to another owner: deleting it is suggested only if that loses nothing. */
 function takeOver(failed: Failed): Advice {
   const isNamespace = (failed.group ?? '') === '' && failed.kind === 'Namespace';
   const within = isNamespace ? ', and everything in it' : '';

@@ -1,21 +1,21 @@
-// Holds that say the same of several clusters, each of itself, are one cause to people. Pure.
+// Merges holds that say the same about several clusters into one cause. Pure.
 import type { HoldEntry } from '../../api/holds.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import { canonicalJson } from '../../base/json.ts';
 
-/** A cluster that waits only for itself. */
+/** A hold that a cluster causes for itself. */
 export const isItself = ({ count = 0, clusters = [], on }: HoldEntry): boolean =>
   count === 1 && on?.kind === memberCluster.kind && on.name === clusters[0];
 
-/** Never none. */
+/** Never empty. */
 export type Alike = readonly [HoldEntry, ...HoldEntry[]];
 
-/** In the order of their first ones. */
+/** In the order of the first entries. */
 export function alike(entries: readonly HoldEntry[]): readonly Alike[] {
   const groups = new Map<string, [HoldEntry, ...HoldEntry[]]>();
   for (const [at, entry] of entries.entries()) {
     const { code, facts = {} } = entry;
-    // What to do about a cluster that is not heard names it, and more than once.
+    // The next step for an unreachable cluster contains its name more than once, so these are not merged.
     const isSilent = code === 'Unreachable' || facts['cause'] === 'unreachable';
     const key = isItself(entry) && !isSilent ? canonicalJson([code, facts]) : String(at);
     const group = groups.get(key);
@@ -27,7 +27,7 @@ export function alike(entries: readonly HoldEntry[]): readonly Alike[] {
 
 const MAX_NAMES = 20;
 
-/** What sentences (api/hold.ts) say of a cluster, and how they say it of several. */
+/** Phrases in messages (api/hold.ts) about one cluster, with their plural. */
 const PLURALS: readonly (readonly [one: string, many: string])[] = [
   [' cannot be tracked; it counts', ' cannot be tracked; they count'],
   [' is ', ' are '],
@@ -35,7 +35,7 @@ const PLURALS: readonly (readonly [one: string, many: string])[] = [
   [' has ', ' have '],
 ];
 
-/** What is said of the first cluster, said of all of them. */
+/** Rewrites a message about the first cluster to be about all of them. */
 export function ofAll(text: string, [first = '', ...others]: readonly string[]): string {
   if (others.length === 0) return text;
   const shown = [first, ...others.slice(0, MAX_NAMES - 1)].map((name) => `"${name}"`).join(', ');

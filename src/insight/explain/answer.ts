@@ -1,4 +1,4 @@
-// The pieces of an answer: a cause from a hold, a cause from how far a cluster is.
+// The parts of an answer: a cause from a hold, a cause from the progress of a cluster.
 import { type Hold, sentenceOf } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import { type ObjectRef, refText } from '../../api/object.ts';
@@ -32,14 +32,14 @@ export const waitsFor = (who: string, sentence: string): string =>
 
 interface Conclusion {
   readonly notes: readonly string[];
-  /** What helps with objects that were refused, or do not work. */
+  /** Next steps for objects that were refused or do not work. */
   readonly advice?: readonly string[];
 }
 
 /** More would not be read. */
 const MAX_ADVICE = 5;
 
-/** All advice in one list, each once: what helps with one object before what helps with any. */
+/** All next steps in one list without duplicates: those for one object before general ones. */
 export function concluded(about: string, { brief, ...found }: Answer, { notes, advice = [] }: Conclusion): Explanation {
   const shown = found.causes.flatMap(({ evidence }) => evidence.flatMap(({ next = [] }) => next));
   const root = found.isWaiting ? rootOf(found.causes[0]) : undefined;
@@ -55,7 +55,7 @@ export function concluded(about: string, { brief, ...found }: Answer, { notes, a
 
 const LONGEST_ROOT = 200;
 
-/** A member may say what it likes, and at any length. */
+/** A member may report anything, of any length. */
 function rootOf(cause: Cause | undefined): string | undefined {
   const end = cause?.evidence.find(({ isRoot }) => isRoot);
   const root = end === undefined ? cause?.detail : `${end.about}: ${end.says[0]}`;
@@ -68,7 +68,7 @@ export function outdatedNote({ outdated }: Pick<Progress, 'outdated'>): readonly
   return [`generation ${generation} has not been processed yet; showing generation ${observed}`];
 }
 
-/** There it is not for want of something that works: what does not is told, and is not the reason. */
+/** With these holds a failing workload is reported but is not the reason. */
 const NOT_FOR_THAT: readonly Hold['code'][] = ['RemovalPending', 'PredecessorLeaving', 'Unreachable'];
 const isForThat = ({ code, facts }: Hold): boolean => !NOT_FOR_THAT.includes(code) && facts['cause'] !== 'unreachable';
 
@@ -78,12 +78,12 @@ export const causeOfHold = async (chain: Chain, hold: Hold): Promise<Cause> => (
   ...detailOf(hold),
   ...(hold.since === undefined ? {} : { since: hold.since }),
   ...(hold.until === undefined ? {} : { until: hold.until }),
-  // What to do about an object is said where its chain is told.
+  // The next step for an object is printed with its chain.
   ...(hold.next === undefined || isTold(chain, hold.on) ? {} : { next: hold.next }),
   evidence: ofReason(isForThat(hold), await chainFrom(chain, hold.on ?? hold.subject)),
 });
 
-/** Only of holds whose cause has a message: the others have nothing to take apart. */
+/** Only for holds whose cause has a message: others cannot be split. */
 function detailOf(hold: Hold): Pick<Cause, 'brief' | 'detail'> {
   const { message, ...facts } = hold.facts;
   const brief = sentenceOf({ ...hold, facts });
@@ -94,7 +94,7 @@ function detailOf(hold: Hold): Pick<Cause, 'brief' | 'detail'> {
 const ofReason = (isReason: boolean, evidence: readonly Evidence[]): readonly Evidence[] =>
   isReason ? evidence : beside(evidence);
 
-/** Of an entry in a status; `subject` is what the status is of. */
+/** The cause of an entry in the status of `subject`. */
 export async function causeOfEntry(chain: Chain, entry: HoldEntry, subject: ObjectRef): Promise<Cause> {
   const { count = 0, clusters = [] } = entry;
   return {
@@ -103,7 +103,7 @@ export async function causeOfEntry(chain: Chain, entry: HoldEntry, subject: Obje
   };
 }
 
-/** Of entries that say the same of one cluster each: the evidence of the first represents all. */
+/** Entries that say the same about one cluster each: the evidence of the first stands for all. */
 export async function causeOfAlike(chain: Chain, entries: Alike, subject: ObjectRef): Promise<Cause> {
   const [first, ...others] = entries;
   const cause = await causeOfEntry(chain, first, subject);
@@ -126,7 +126,7 @@ export async function causeOfAlike(chain: Chain, entries: Alike, subject: Object
   };
 }
 
-/** What is to be done on the first cluster was seen there, and nowhere else. */
+/** The next step for the first cluster was derived only there. */
 const elsewhereToo = (evidence: Evidence, elsewhere: string): Evidence =>
   evidence.next === undefined ? evidence : { ...evidence, next: `${evidence.next} (also on ${elsewhere})` };
 
@@ -135,7 +135,7 @@ const listed = (names: readonly string[]): string => {
   return `${names.slice(0, MAX_CLUSTERS).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 };
 
-/** Time alone ends it, and no controller writes a status for that alone. */
+/** Whether the hold has not ended by time: no controller writes a status for that alone. */
 export const isNotOver =
   (now: number) =>
   ({ until }: HoldEntry): boolean =>

@@ -1,10 +1,10 @@
-// Which labels a policy asks for, in kubectl's words, and what a cluster has of them. Pure.
+// The labels that a policy requires, in the format of kubectl, and which of them a cluster has. Pure.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { Placement } from '../../api/placement.ts';
 import { compileLabelSelector, formatSelector, type Selector } from '../../base/selector.ts';
 import type { Evidence } from './explanation.ts';
 
-/** Each of them is enough. */
+/** One matching term is enough. */
 const termsOf = ({ spec }: Placement): readonly Selector[] =>
   (
     spec.policy?.affinity?.clusterAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.clusterSelectorTerms ?? []
@@ -15,7 +15,7 @@ export function askedLabels(placement: Placement): readonly Evidence[] {
   return terms.length === 0 ? [] : [{ about: 'Labels that the policy asks for', says: [terms.join(', or ')] }];
 }
 
-/** `env=staging, no region`; empty if the policy asks for no labels. */
+/** `env=staging, no region`; empty if the policy requires no labels. */
 export function ownLabels(placement: Placement, { metadata }: MemberCluster): string {
   const keys = new Set(termsOf(placement).flatMap(({ requirements }) => requirements.map(({ key }) => key)));
   const { labels = {} } = metadata;

@@ -1,5 +1,5 @@
-// What the status counts as applied, and is worth knowing all the same: objects that other clients keep changing back, and objects that are no
-// longer placed and that finalizers of others keep.
+// Problems that the status counts as applied: objects that other clients keep changing, and removed objects that
+// finalizers of others keep.
 import type { ApplyCauseCode } from '../../api/apply-cause.ts';
 import { clusterOfNamespace } from '../../api/names.ts';
 import type { Work } from '../../api/work.ts';

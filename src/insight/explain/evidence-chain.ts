@@ -1,5 +1,5 @@
-// The chain behind a cause, as far as the caller may read it: the object that holds -> its member -> its binding -> its Works -> what the member
-// itself says of what does not come up, or does not go.
+// The chain of evidence behind a cause, as far as the caller may read it: the blocking object, its member, its binding,
+// its Works, and the member's report about workloads that do not start or are not deleted.
 import { memberCluster } from '../../api/member-cluster.ts';
 import type { ObjectRef } from '../../api/object.ts';
 import type { Placement } from '../../api/placement.ts';
@@ -17,40 +17,40 @@ import {
   workEvidence,
 } from './explanation.ts';
 
-/** How far the chain was told. */
+/** The state of a chain: what was read and reported so far. */
 export interface Chain {
   readonly which: WhichPlacement;
-  /** Of the placement. */
+  /** The title of the placement. */
   readonly title: string;
-  /** Absent = there is none, or it may not be read. */
+  /** Absent = it does not exist, or may not be read. */
   readonly placement?: Placement;
   readonly reader: Reader;
   readonly now: number;
-  /** Objects whose chain was told already: nothing is told twice. */
+  /** Objects that were reported already, so that nothing is reported twice. */
   readonly told: Set<string>;
 }
 
-/** What is known of a placement besides. */
+/** The chain with the placement and its progress. */
 export interface Looking extends Chain {
   readonly placement: Placement;
   readonly progress: Progress;
 }
 
-/** Of so many objects the chain is followed; other causes have their sentence. */
+/** The chain is followed for at most this many objects; other causes have only their message. */
 export const MAX_CHAINS = 5;
 
 export const clusterRef = (name: string): ObjectRef => ({ group: memberCluster.group, kind: memberCluster.kind, name });
 
 export async function chainFrom(chain: Chain, on: ObjectRef): Promise<readonly Evidence[]> {
   const { which, placement, reader, now, told } = chain;
-  // It is from a status, where any client with write access may have written anything.
+  // The names are from a status, where any client with write access may have written anything.
   if (!NAME.test(on.name) || (on.namespace !== undefined && !NAME.test(on.namespace))) return [];
   const { family } = which;
   if (on.kind === memberCluster.kind) return clusterChain(chain, on.name);
   if (told.size >= MAX_CHAINS) return [];
   if (on.kind === family.binding.kind) {
     const binding = ifRead(await reader.bindings())?.find(({ metadata }) => metadata.name === on.name);
-    // The chain of its cluster has all of its bindings.
+    // The chain of its cluster includes all its bindings.
     if (binding === undefined || isTold(chain, clusterRef(binding.spec.targetCluster))) return [];
     return once(chain, on, () => bindingChain(chain, binding));
   }
@@ -97,7 +97,7 @@ export const clusterChain = (chain: Chain, cluster: string): Promise<readonly Ev
     const member = await reader.member(cluster);
     const links = 'value' in member ? [memberEvidence(member.value, cluster, now)] : [];
     const bindings = await bindingsOf(chain, cluster);
-    // They are links of this chain and count for nothing themselves, or a few clusters would use up what may be told.
+    // Bindings are links of this chain and do not count themselves, or a few clusters would use up the maximum.
     const untold = bindings.filter((each) => !isTold(chain, bindingRef(chain, each)));
     for (const binding of untold) links.push(...(await bindingChain(chain, binding)));
     return bindings.length > 0 ? links : [...links, ...reported(chain, cluster)];
@@ -112,7 +112,7 @@ async function bindingChain({ which, reader, now }: Chain, binding: HubBinding):
   return links;
 }
 
-/** What the placement repeats of a binding that may not be read. */
+/** What the placement reports about a binding that may not be read. */
 function reported({ placement, title, now }: Chain, cluster: string): readonly Evidence[] {
   const state = placement?.status?.placementStatuses?.find(({ clusterName }) => clusterName === cluster);
   if (state === undefined) return [];

@@ -1,5 +1,5 @@
-// Why one cluster does not have what a placement brings: a hold that names it, else the rollout's own plan made here, else how far it is, else
-// why it was not picked.
+// Explains why one cluster does not have the placement: by a hold that names it, else by the plan of the rollout,
+// computed here, else by its progress, else by why it was not picked.
 
 import type { Hold } from '../../api/hold.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
@@ -38,7 +38,7 @@ export async function ofCluster(looking: Looking, cluster: string): Promise<Answ
   const entry = progress.holds.filter(isNotOver(looking.now)).find(({ clusters = [] }) => clusters.includes(cluster));
   const hold = entry === undefined ? await planned(looking, cluster) : holdOf(entry, clusterRef(cluster));
   if (hold !== undefined) {
-    // What holds it first; its own story after that, unless it is the same.
+    // Its hold first, then its own chain, unless it is the same.
     const cause = await causeOfHold(looking, hold);
     const own = await clusterChain(looking, cluster);
     const first = { ...cause, evidence: [...cause.evidence, ...beside(own)] };
@@ -83,7 +83,7 @@ async function planned({ which, placement, reader, now }: Looking, cluster: stri
   const candidates = ifRead(await reader.overrides()) ?? [];
   const index = resourceIndexOf(newestComplete(snapshots) ?? { metadata: {} });
   const objects = candidates.length === 0 || index === undefined ? [] : ifRead(await reader.objectsAt(index));
-  // Without them the desired state of the cluster is unknown.
+  // Without these the desired state of the cluster is unknown.
   if (objects === undefined || (candidates.length > 0 && members === undefined)) return undefined;
   return holdNow(cluster, {
     family: which.family,
@@ -131,14 +131,14 @@ async function notPicked(looking: Looking, cluster: string): Promise<Answer> {
   });
 }
 
-/** The scheduler's cycle, run here: its status explains only the first clusters. */
+/** Runs the scheduler's cycle here, because its status explains only the first clusters. */
 async function schedulingOf({ which: { namespace }, reader, now }: Looking): Promise<Scheduling | undefined> {
   const snapshot = ifRead(await reader.policySnapshot());
   const members = ifRead(await reader.members());
   const bindings = ifRead(await reader.bindings());
   if (snapshot === undefined || members === undefined || bindings === undefined) return undefined;
   const groups = namesGroups(snapshot.spec.policy) ? ifRead(await reader.groups()) : [];
-  // The scheduler does not decide either then.
+  // The scheduler does not decide either without them.
   if (groups === undefined) return undefined;
   return scheduleNow({
     groups,
@@ -183,7 +183,7 @@ const labelled = ({ placement }: Looking, member: MemberCluster): readonly Evide
     says: [...says, `it has ${ownLabels(placement, member)}`],
   }));
 
-/** The scheduler explains only those that it looked at. */
+/** The scheduler explains only some of the clusters. */
 function unexplained({ placement }: Looking, cluster: string): string {
   const { placementType, clusterNames = [], numberOfClusters } = placement.spec.policy ?? {};
   if (placementType === 'PickFixed' && !clusterNames.includes(cluster)) return 'its policy names other clusters';

@@ -66,7 +66,7 @@ async function ofNoRun(looking: Looking, last: StagedUpdateRun | undefined): Pro
   const broken = await troubles(looking);
   const carried = await revisions(looking);
   const [first] = broken;
-  // All have got it: then it is not for want of a run.
+  // All clusters have the revision, so a missing run is not the cause.
   if (first !== undefined && progress.revision !== '' && progress.clusters.every(({ stage }) => stage !== 'Waiting')) {
     return answer(`${title} is not complete: ${first.sentence}`, { causes: [...broken, ...carried], next });
   }
@@ -78,7 +78,7 @@ async function ofNoRun(looking: Looking, last: StagedUpdateRun | undefined): Pro
   return answer(`${title} is not complete: ${sentence}`, { causes: [...failed, ...carried, ...broken], next });
 }
 
-/** What is the newest, and what clusters carry. */
+/** The newest revision, and those of the clusters. */
 async function revisions({ progress, reader }: Looking): Promise<readonly Cause[]> {
   const snapshots = ifRead(await reader.resourceSnapshots());
   const newest = snapshots && revisionsIn(snapshots).at(-1);
@@ -106,7 +106,7 @@ function carrying(revision: string, clusters: readonly ClusterProgress[]): strin
   return `${who} ${revision === '' ? 'nothing yet' : `revision ${revision}`}: ${names.join(', ')}${more}`;
 }
 
-/** Clusters that have been given something that does not work there. */
+/** Clusters that got a revision which does not work there. */
 async function troubles(looking: Looking): Promise<readonly Cause[]> {
   const open = looking.progress.clusters.filter(
     ({ isDone, stage, cluster }) => !isDone && cluster !== '' && stage !== 'Waiting' && stage !== 'NotPicked',
@@ -116,7 +116,7 @@ async function troubles(looking: Looking): Promise<readonly Cause[]> {
   return causes;
 }
 
-/** A fix of what is placed moves nothing by itself. */
+/** A fix of the placed objects alone is not rolled out: it needs a run. */
 async function troubleOf(looking: Looking, cluster: ClusterProgress): Promise<Cause> {
   const { next: _next, ...cause } = await causeOfStage(looking, cluster);
   return {
@@ -127,7 +127,7 @@ async function troubleOf(looking: Looking, cluster: ClusterProgress): Promise<Ca
 
 // ---- one cluster
 
-/** `state`: what the placement says of the cluster, which is not done. */
+/** `state`: the entry of the placement's status about the cluster, which is not done. */
 export async function ofExternalCluster(looking: Looking, state: ClusterProgress): Promise<Answer> {
   const { cluster } = state;
   const runs = ifRead(await looking.reader.runs());
@@ -145,7 +145,7 @@ export async function ofExternalCluster(looking: Looking, state: ClusterProgress
   return answer(`cluster "${cluster}" waits: ${sentence}`, { causes: [waits], next });
 }
 
-// ---- beside an answer that nothing holds it
+// ---- notes if no hold exists
 
 const noRunNotes = (looking: Looking, last: StagedUpdateRun | undefined): readonly string[] => [
   `a change of the placed objects waits for a run, because ${ONLY_RUNS}`,
@@ -159,7 +159,7 @@ async function newer({ progress, reader }: Looking): Promise<readonly string[]> 
     : [`the hub is ahead of all clusters: the newest revision is ${newest}, and they have ${progress.revision}`];
 }
 
-/** Who changes what is placed waits for a run, also where all is well. */
+/** A change of the placed objects waits for a run, even if everything is up to date. */
 export async function besideExternal(looking: Looking): Promise<readonly string[]> {
   const runs = ifRead(await looking.reader.runs());
   if (runs === undefined) return [];

@@ -1,4 +1,5 @@
-// Why a placement as a whole does not move: its holds first; where there are none, or the CRD has no such field, its conditions and Events.
+// Explains why a placement as a whole does not progress: by its holds; if there are none, or the CRD lacks the field,
+// by its conditions and Events.
 
 import { BLOCKING, type HoldCode } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
@@ -39,7 +40,7 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
   const causes = [...held, ...(await unscheduled(looking))];
   const [first] = causes;
   const { isComplete, nothing, open, nobody } = progress;
-  // That it selects nothing is said elsewhere; nothing else holds it then.
+  // An empty selection is reported elsewhere; nothing else blocks the placement then.
   if (isComplete || (nothing !== undefined && first === undefined && open === undefined && nobody === undefined)) {
     const { total, revision, isReport } = progress;
     if (total === 0) {
@@ -71,27 +72,27 @@ export async function ofPlacement(looking: Looking): Promise<Answer> {
   return isExternal(looking.placement) ? ofExternal(looking) : ofConditions(looking);
 }
 
-/** A placement that only reports, or that others changed where that is left alone, is complete all the same. */
+/** Differences on clusters, where they are only reported or left alone, do not keep a placement from being complete. */
 function differenceNotes({ progress, which }: Looking): readonly string[] {
   const note = differingNote(progress);
   return note === undefined ? [] : [`${note}: flotilla diff ${argumentOf(which)}`];
 }
 
-/** What keeps it from moving as a whole keeps it from being scheduled, too, and since when that is so is known. */
+/** A hold of the whole placement also blocks its scheduling, whose condition has the time. */
 function dated({ progress: { open } }: Looking, cause: Cause): Cause {
   const isBlocking = cause.code !== undefined && BLOCKING.includes(cause.code);
   if (!isBlocking || cause.since !== undefined || open?.step !== 'Scheduled' || open.status !== 'Unknown') return cause;
   return { ...cause, since: Date.parse(open.lastTransitionTime) };
 }
 
-/** All have it: that its availability cannot be tracked is worth knowing, and nothing has to be done about it. */
+/** All clusters have the revision: that availability cannot be tracked is worth a note, but there is no next step. */
 function withNothingToDo(cause: Cause): Cause {
   if (cause.code !== ('UntrackedPeriod' satisfies HoldCode)) return cause;
   const { next: _next, ...rest } = cause;
   return rest;
 }
 
-/** Statuses of an unreachable member are its last reports. */
+/** The status of an unreachable member is its last report. */
 export async function staleNotes({ reader, now }: Looking, clusters: readonly string[]): Promise<readonly string[]> {
   const names = new Set(clusters);
   const silent = (ifRead(await reader.members()) ?? []).filter(
@@ -114,11 +115,11 @@ interface Waiting {
   readonly who: string;
   readonly first: Cause;
   readonly others?: readonly Cause[];
-  /** The hold that the first cause was read from. */
+  /** The hold behind the first cause. */
   readonly entry: Pick<HoldEntry, 'code' | 'on' | 'facts' | 'since'> | undefined;
 }
 
-/** That a member is leaving, and until when it is waited for, says more than what it uses up meanwhile. */
+/** That a member is leaving, and how long the hub waits for it, explains more than the budget that it uses. */
 export async function waiting(
   { reader, now, progress }: Looking,
   { who, first, others = [], entry }: Waiting,
@@ -140,7 +141,7 @@ export async function waiting(
   return answer(`${who} waits: MemberCluster "${name}" ${leavingWords}`, { causes: [told, ...others] });
 }
 
-/** All clusters that fit have it, and there are none. The user then needs the reason why each of them is excluded. */
+/** No cluster fits: the user needs to know why each of them is excluded. */
 async function ofNobody(looking: Looking, said: string): Promise<Answer> {
   const { title, reader } = looking;
   const policy = ifRead(await reader.policySnapshot());
@@ -163,7 +164,7 @@ async function ofNobody(looking: Looking, said: string): Promise<Answer> {
   });
 }
 
-/** What is placed into a namespace does not bring it along. */
+/** Placing objects into a namespace does not create the namespace. */
 export function bringNamespace({ which: { namespace } }: Looking, refused: readonly { readonly reason: string }[]) {
   if (namespace === undefined || !refused.some(({ reason }) => reason.includes('does not have namespace'))) return [];
   return [
@@ -178,7 +179,7 @@ const refOf = ({ which: { family, name, namespace } }: Looking): ObjectRef => ({
   namespace,
 });
 
-/** The user's mistake, or fewer clusters than the policy asks for. */
+/** An invalid policy or selector, or fewer clusters than the policy asks for. */
 async function unscheduled(looking: Looking): Promise<readonly Cause[]> {
   const { open } = looking.progress;
   if (open?.step !== 'Scheduled' || open.status !== 'False') return [];
@@ -203,7 +204,7 @@ async function unscheduled(looking: Looking): Promise<readonly Cause[]> {
 const refusedIn = (policy: HubPolicySnapshot | undefined) =>
   (policy?.status?.targetClusters ?? []).filter(({ selected }) => !selected);
 
-/** `count`: how many members there are, if that is known and none of them was picked. */
+/** `count`: the number of members, if it is known and none of them was picked. */
 async function lookedAt(
   { placement, reader }: Looking,
   policy: HubPolicySnapshot | undefined,
@@ -225,7 +226,7 @@ async function lookedAt(
   ];
 }
 
-/** Why a cluster was not picked, without the scheduler's own word for that. */
+/** Why a cluster was not picked, without the scheduler's prefix. */
 export const whyRefused = ({ reason }: { readonly reason: string }): string =>
   reason.replace(/^ClusterUnschedulable, /, '');
 
@@ -259,7 +260,7 @@ export async function ofDeletion(looking: Looking): Promise<Answer> {
   });
 }
 
-/** Without holds: what the conditions say, of the placement and of its clusters, and what happened. */
+/** Without holds: the conditions of the placement and of its clusters, and Events. */
 async function ofConditions(looking: Looking): Promise<Answer> {
   const { progress, placement, title, reader, now } = looking;
   const { open } = progress;

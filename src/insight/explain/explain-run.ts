@@ -1,5 +1,5 @@
-// Why a staged update run does not move, or one cluster of it: its holds first, each with the chain down to the object that does not work; where
-// there are none, what its conditions say.
+// Explains why a staged update run, or one cluster of it, does not progress: its holds, each with the chain down to the
+// object that fails; without holds, its conditions.
 import type { ApprovalRequest } from '../../api/approval-request.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import { masterSnapshotName } from '../../api/names.ts';
@@ -39,7 +39,7 @@ export interface RunCase {
   readonly which: WhichRun;
   readonly run: StagedUpdateRun;
   readonly placement: Placement | undefined;
-  /** Of what belongs to its placement. */
+  /** Reads the objects of its placement. */
   readonly reader: Reader;
   readonly now: number;
 }
@@ -60,7 +60,7 @@ export async function explainRun(of: RunCase, cluster?: string): Promise<Explana
   return concluded(titleOfRun(of.which), found, { notes });
 }
 
-/** The same as a part of what is told of its placement. `cluster`: one that is in a stage of it. */
+/** The same as a part of the answer about its placement. `cluster`: one of a stage of the run. */
 export async function answerAboutRun(of: RunCase, cluster?: string): Promise<Answer> {
   const { which: whichRun, run, placement, reader, now } = of;
   const which = { ...whichRun, name: run.spec.placementName };
@@ -106,11 +106,14 @@ async function ofRun(story: RunContext): Promise<Answer> {
   }
 }
 
-// ---- its placement is over
+// ---- its placement is deleted
 
 type End = 'is being deleted' | 'does not exist any more';
 
-/** undefined = it exists, or it is unknown. A run that has not begun waits for its placement; any other has failed without it. */
+/**
+ * undefined = it exists, or it is unknown. A run that has not started waits for its placement; any other fails without
+ * it.
+ */
 async function endOfPlacement({ placement, reader, run, progress }: RunContext): Promise<End | undefined> {
   if (placement?.metadata.deletionTimestamp !== undefined) return 'is being deleted';
   const hasBegun = conditionOf(run.status?.conditions, 'Initialized')?.status === 'True';
@@ -120,7 +123,7 @@ async function endOfPlacement({ placement, reader, run, progress }: RunContext):
   return 'value' in found && found.value === undefined ? 'does not exist any more' : undefined;
 }
 
-/** No new run can help, and clusters do not keep what this one brought. */
+/** A new run does not help, and clusters do not keep what this one rolled out. */
 function ofEndedPlacement({ progress, runTitle, title, which, whichRun }: RunContext, end: End): Answer {
   const isDeleting = end === 'is being deleted';
   const lead =
@@ -203,7 +206,7 @@ const LEADS: Partial<Readonly<Record<RunProgress['phase'], string>>> = {
   Stopping: 'is stopping',
   Stopped: 'is stopped',
 };
-/** Of these the hub's own words say more than the first hold. */
+/** In these phases the message of the hub says more than the first hold. */
 const IN_HUBS_WORDS: readonly RunProgress['phase'][] = ['Stuck', 'Stopping', 'Stopped'];
 
 async function ofHolds(story: RunContext): Promise<Answer> {
@@ -226,7 +229,7 @@ async function ofHolds(story: RunContext): Promise<Answer> {
     return answer(whole, { ...brief, ...labelOfRun(story), causes, next });
   }
 
-  // Without holds: what the conditions say, and what happened.
+  // Without holds: the conditions and Events.
   const stage = progress.stages.find(({ state }) => state !== 'Done' && state !== 'Empty');
   const open = (stage?.clusters ?? [])
     .filter(({ state }) => state === 'Updating' || state === 'Removing')
@@ -263,11 +266,14 @@ function labelOfRun({ progress: { phase, holds }, placement, now }: RunContext):
 
 const BROKEN: readonly string[] = ['failed', 'starting', 'diff-failed'];
 
-/** The cluster has the revision of the run, and does not work with it. */
+/** The cluster has the revision of the run and fails with it. */
 const isBroken = ({ code, facts }: HoldEntry): boolean =>
   code === 'NotAvailable' && BROKEN.includes(String(facts?.['cause']));
 
-/** These the binding reports after the hold was written: the hub writes no status because only the facts of a hold have changed. */
+/**
+ * The binding may report these after the hold was written, because the hub does not write a status only for changed
+ * facts of a hold.
+ */
 const EARLY: readonly unknown[] = ['unknown', 'progressing', 'starting'];
 
 async function withCurrentHealth({ reader }: RunContext, entry: HoldEntry): Promise<HoldEntry> {
@@ -279,7 +285,7 @@ async function withCurrentHealth({ reader }: RunContext, entry: HoldEntry): Prom
   return { ...entry, facts: { ...facts, cause: health, ...(why === undefined ? {} : { message: why }) } };
 }
 
-/** By cluster: what goes is on its way out, and says nothing of what is there. */
+/** By cluster, without bindings that are being deleted. */
 const bindingsIn = (bindings: readonly HubBinding[] | undefined): ReadonlyMap<string, HubBinding> =>
   new Map(
     (bindings ?? [])
@@ -287,7 +293,7 @@ const bindingsIn = (bindings: readonly HubBinding[] | undefined): ReadonlyMap<st
       .map((each) => [each.spec.targetCluster, each]),
   );
 
-/** What can be done besides what the holds say. */
+/** Next steps in addition to those of the holds. */
 async function waysPast(story: RunContext, holds: readonly HoldEntry[]): Promise<readonly string[]> {
   const { whichRun: which, run } = story;
   const overtaken = await overtakenBy(story);
@@ -296,7 +302,7 @@ async function waysPast(story: RunContext, holds: readonly HoldEntry[]): Promise
   return current.some(isBroken) ? waysOut({ which, run, revisions: await revisionsOf(story) }) : [];
 }
 
-/** Only of a run that is stopped; undefined = none has, as far as the caller may see. */
+/** Only for a stopped run; undefined = no other run or client has taken over, as far as the caller can read. */
 async function overtakenBy(story: RunContext): Promise<Overtaken | undefined> {
   const { run, reader } = story;
   if (run.spec.state !== 'Stop') return undefined;
@@ -329,14 +335,14 @@ const refOf = ({ whichRun: { family, name, namespace } }: RunContext): ObjectRef
   namespace,
 });
 
-/** The command that is the whole advice of a hold; empty if it does not resolve the hold. */
+/** The command that resolves a hold; undefined if it would not. */
 async function nextOf(story: RunContext, code: string, next: string): Promise<string | undefined> {
   if (code === 'RunNotStarted') return `start it: ${next}`;
   if (code !== 'RunStopped') return next;
   return (await overtakenBy(story)) === undefined ? `resume it: ${next}` : undefined;
 }
 
-/** With what requests and other runs say, which only runs wait for. */
+/** With details of requests and other runs, which only runs wait for. */
 async function causeOf(story: RunContext, written: HoldEntry): Promise<Cause> {
   const entry = await withCurrentHealth(story, written);
   const { next: can, ...cause } = await causeOfEntry(story, entry, refOf(story));
@@ -360,7 +366,7 @@ async function said(
   { whichRun: { family, name }, reader, now }: RunContext,
   on: HoldEntry['on'],
 ): Promise<readonly Evidence[]> {
-  // It is from a status, where any client with write access may have written anything.
+  // The name is from a status, where any client with write access may have written anything.
   if (on === undefined || !NAME.test(on.name)) return [];
   if (on.kind === family.approvalRequest.kind) {
     const request = await reader.approvalRequest(on.name);
@@ -428,7 +434,7 @@ async function ofClusterInRun(story: RunContext, cluster: string): Promise<Answe
   }
   if (progress.isOver) return answer(`${where} was not reached: ${(await ofRun(story)).sentence}`);
   const holds = progress.holds.filter(isNotOver(now));
-  // A hold names no more than twenty: the others wait for the same as those of their stage.
+  // A hold names at most twenty clusters: the others wait for the same as the rest of their stage.
   const isLater = stage.state === 'Pending';
   const entry =
     holds.find(({ clusters = [] }) => clusters.includes(cluster)) ??
@@ -436,7 +442,7 @@ async function ofClusterInRun(story: RunContext, cluster: string): Promise<Answe
     holds[0];
   if (entry === undefined) return ofRun(story);
   const cause = await causeOf(story, entry);
-  // That its stage has not come says less than what the stage before it waits for.
+  // The holds of the stage in progress explain more than that this stage has not started.
   const [front] = holds;
   const rest = isLater && front !== undefined && front !== entry ? [await causeOf(story, front)] : [];
   const own = await clusterChain(story, cluster);

@@ -1,4 +1,4 @@
-// From what a placement's status says, and what else the caller may read, to an explanation: of the placement as a whole, or of one cluster.
+// Explains a placement as a whole, or one cluster of it, from its status and whatever else the caller may read.
 
 import type { Placement } from '../../api/placement.ts';
 import { UserError } from '../../base/errors.ts';
@@ -47,7 +47,7 @@ export async function explain(of: Case, cluster?: string): Promise<Explanation> 
   });
 }
 
-/** Of a small fleet all are read, for what they note besides. */
+/** In a small fleet all clusters are read, for further notes. */
 const MAX_CLUSTERS_READ = 10;
 
 async function readWorks(looking: Looking, cluster: string | undefined): Promise<void> {
@@ -56,7 +56,7 @@ async function readWorks(looking: Looking, cluster: string | undefined): Promise
   if (cluster !== undefined || all.length <= MAX_CLUSTERS_READ) for (const each of all) await reader.worksOf(each);
 }
 
-/** Whatever else there is to report, no cluster gets anything, and the user must see that first. */
+/** An empty selection comes first, whatever else there is to report, because no cluster gets anything. */
 function selectsNothing(title: string, nothing: string, { sentence, isWaiting, causes, next, notes }: Answer): Answer {
   return {
     sentence: `${title} selects nothing: ${nothing}`,

@@ -1,4 +1,5 @@
-// Why a placement, or one cluster of it, does not move: the shape of the answer, and the links of the chain behind it. Pure.
+// The explanation of why a placement, or one cluster of it, does not progress, and the links of the chain behind it.
+// Pure.
 import type { Condition } from '../../api/conditions.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { labels } from '../../api/names.ts';
@@ -19,20 +20,20 @@ export interface Explanation {
   readonly root?: string;
   /** Whether the rollout makes progress. */
   readonly label?: Label;
-  /** Since when what the sentence says is so, epoch ms. What is slow and what is broken differ in nothing else at first. */
+  /** Since when this is so, epoch ms. At first, only this distinguishes slow from broken. */
   readonly since?: number;
   readonly causes: readonly Cause[];
-  /** What a person can do. */
+  /** Next steps for the user. */
   readonly next: readonly string[];
-  /** What could not be read, and where the answer comes from if not from the holds. */
+  /** What could not be read, and the source of the answer if it is not the holds. */
   readonly notes: readonly string[];
 }
 
 export interface Cause {
-  /** Of a Hold; absent where it was read from conditions. */
+  /** The code of the Hold; absent if the cause comes from conditions. */
   readonly code?: string;
   readonly sentence: string;
-  /** The sentence without its `detail`, which a reader sees first. */
+  /** The sentence without its `detail`, to print first. */
   readonly brief?: string;
   readonly detail?: string;
   /** Epoch ms. */
@@ -43,21 +44,21 @@ export interface Cause {
   readonly next?: string;
 }
 
-/** What one object says about it. */
+/** The findings about one object. */
 export interface Evidence {
   readonly about: string;
   readonly says: readonly string[];
-  /** What a person can do about just that object, where what helps with any does not. */
+  /** The next step for this object, if the general one does not apply. */
   readonly next?: string;
-  /** The member itself says there what does not work: behind it there is nothing to look for. */
+  /** The member itself reports the problem here: the chain ends. */
   readonly isRoot?: true;
 }
 
-/** The answer in one line, down to what does not work. */
+/** The answer in one line, including the root cause. */
 export const wholeSentence = ({ sentence, root }: Pick<Explanation, 'sentence' | 'root'>): string =>
   root === undefined ? sentence : `${sentence}; ${root}`;
 
-/** Told beside a sentence that is about something else. */
+/** Evidence next to a sentence about something else: not the root cause. */
 export const beside = (evidence: readonly Evidence[]): readonly Evidence[] =>
   evidence.map(({ isRoot: _isRoot, ...each }) => each);
 
@@ -66,7 +67,7 @@ const MAX_OBJECTS = 5;
 export const nameOf = ({ namespace, name }: Pick<ObjectMeta, 'namespace' | 'name'>): string =>
   `"${namespace === undefined || namespace === '' ? '' : `${namespace}/`}${name}"`;
 
-/** `said`: what is printed beside it already. */
+/** `said`: messages that are already printed next to it. */
 export const sayCondition = (
   { type, status, reason, message, lastTransitionTime }: Condition,
   now: number,
@@ -76,7 +77,10 @@ export const sayCondition = (
 
 // ---- MemberCluster
 
-/** What a member that is on its way out says about that, after its name: also until when it is waited for at most, if it is not heard. */
+/**
+ * The message of a leaving member after its name, including the latest time until which the hub waits if it is
+ * unreachable.
+ */
 export function leavingText(member: MemberCluster | undefined, cluster: string): string | undefined {
   if (member?.metadata.deletionTimestamp === undefined) return undefined;
   const said = conditionOf(member.status?.conditions, 'ReadyToJoin');
@@ -127,7 +131,7 @@ export function bindingEvidence(kind: string, binding: HubBinding, now: number):
   };
 }
 
-/** An object, and what is wrong with it; its name once. */
+/** An object and its problem, with its name only once. */
 export function sayFailed(failed: NonNullable<HubBinding['failedPlacements']>[number], now: number): string {
   return withPlaced(failed, sayCondition(failed.condition, now));
 }
@@ -192,7 +196,7 @@ function ofEnvelope({ labels: marks = {} }: ObjectMeta): string {
 
 const text = (object: KubeObject, field: string): string => (typeof object[field] === 'string' ? object[field] : '');
 
-/** The last ones, newest at the end. */
+/** The last Events, newest at the end. */
 export function eventEvidence(events: readonly KubeObject[], now: number): Evidence {
   const at = (event: KubeObject) =>
     Date.parse(text(event, 'lastTimestamp') || text(event, 'eventTime') || (event.metadata.creationTimestamp ?? ''));
@@ -206,6 +210,6 @@ export function eventEvidence(events: readonly KubeObject[], now: number): Evide
   };
 }
 
-/** For causes without words of their own about time. */
+/** For causes whose message contains no time. */
 export const lasting = (since: number | undefined, now: number): string =>
   since === undefined || Number.isNaN(since) ? '' : `for ${shortDuration(Math.max(0, now - since))}`;

@@ -143,7 +143,7 @@ function owner(uid: string) {
   return { apiVersion: 'apps/v1', kind: 'StatefulSet', name: uid, uid, controller: true };
 }
 
-/** Pods with a lower number are not updated. */
+/** Pods with a lower ordinal are not updated. */
 function below(partition: number) {
   return { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition } } };
 }

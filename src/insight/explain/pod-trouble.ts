@@ -1,13 +1,14 @@
-// Why a Pod does not work, as its cluster tells. Pure; reads only what is there, for it comes from any cluster.
+// Why a Pod does not work, as its cluster reports it. Pure; it trusts no field, because the objects come from any
+// cluster.
 import type { KubeObject } from '../../api/object.ts';
 import { isObject } from '../../base/json.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Every Pod passes through these. */
+/** Waiting reasons that every Pod passes through. */
 const ON_ITS_WAY: readonly string[] = ['ContainerCreating', 'PodInitializing'];
 
-/** Empty = nothing is wrong with it, or nothing is told yet. */
+/** Empty = no problem, or nothing is reported yet. */
 export function troubleOf(pod: KubeObject): readonly string[] {
   if (pod.metadata.deletionTimestamp !== undefined) return [];
   const status = fieldsOf(pod.status);
@@ -20,13 +21,13 @@ export function troubleOf(pod: KubeObject): readonly string[] {
 const REVISION = 'controller-revision-hash';
 
 /**
- * The revision that a Pod still has although its StatefulSet has a newer one, and keeps until it is deleted: the StatefulSet waits until
- * the Pod is ready before it replaces any, so a fix of what broke the Pod never gets to it. undefined = it is not so.
+ * The outdated revision of a Pod whose StatefulSet has a newer one. The StatefulSet waits until the Pod is ready before
+ * it replaces any, so a fix never reaches a broken Pod until the Pod is deleted. undefined = not the case.
  */
 export function leftBehind(pod: KubeObject, set: KubeObject): string | undefined {
   const { podManagementPolicy, updateStrategy, ordinals } = fieldsOf(set.spec);
   const { type, rollingUpdate } = fieldsOf(updateStrategy);
-  // Without an order it waits for none of them, unless it is to replace none at all.
+  // With Parallel it does not wait for Pods, unless it uses OnDelete.
   const isReplaced = podManagementPolicy === 'Parallel' && type !== 'OnDelete';
   const { name = '', labels, ownerReferences = [] } = pod.metadata;
   const isOwn = ownerReferences.some(({ uid, controller }) => controller === true && uid === set.metadata.uid);
@@ -34,20 +35,20 @@ export function leftBehind(pod: KubeObject, set: KubeObject): string | undefined
   const { currentRevision, updateRevision } = fieldsOf(set.status);
   const revision = textOf(labels?.[REVISION]);
   if (revision === '' || textOf(updateRevision) === '' || revision === updateRevision) return undefined;
-  // Those should stay as they are: created again, the result would be the same.
+  // Pods below the partition keep their revision: if they were deleted, they would be created with the same one.
   const kept = numberOf(fieldsOf(ordinals)['start']) + numberOf(fieldsOf(rollingUpdate)['partition']);
   const isKept = revision === currentRevision && Number(/-(\d+)$/.exec(name)?.[1]) < kept;
   return isKept ? undefined : revision;
 }
 
-/** One that has ended is replaced at once. */
+/** A finished Pod is replaced at once. */
 function isWaitedFor({ metadata, status }: KubeObject): boolean {
   const { phase, conditions } = fieldsOf(status);
   const isReady = listOf(conditions).some(({ type, status: is }) => type === 'Ready' && is === 'True');
   return metadata.deletionTimestamp === undefined && !isReady && phase !== 'Failed' && phase !== 'Succeeded';
 }
 
-/** What keeps a workload from having the Pods that it should have. */
+/** Why the Pods of a workload are not created. */
 export const refusalOf = ({ status }: KubeObject): readonly string[] =>
   listOf(fieldsOf(status)['conditions'])
     .filter(({ type, status: is }) => type === 'ReplicaFailure' && is === 'True')
@@ -68,7 +69,7 @@ function troubleIn(container: Fields): readonly string[] {
   return state['running'] !== undefined && container['ready'] === false ? [`${who} runs and is not ready`] : [];
 }
 
-/** Of one that has ended as it should there is nothing to say. */
+/** A container that exited with 0 is no problem. */
 function endOf(terminated: unknown): string {
   const { exitCode, reason, message } = fieldsOf(terminated);
   if (typeof exitCode !== 'number' || exitCode === 0) return '';
@@ -82,7 +83,7 @@ const numberOf = (value: unknown): number => (typeof value === 'number' ? value 
 
 const MAX_LETTERS = 300;
 
-/** A container may write what it likes there. */
+/** A container may write anything into this message. */
 function because(message: unknown): string {
   const text = textOf(message).trim();
   return text === '' ? '' : `: ${text.length > MAX_LETTERS ? `${text.slice(0, MAX_LETTERS)} …` : text}`;

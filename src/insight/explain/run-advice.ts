@@ -1,15 +1,16 @@
-// What a person can do about a run that does not get there: what it brings is fixed, so a fix and the way back are new runs. Pure.
+// What a user can do about a run that does not finish: its content is fixed, so a fix or a rollback needs a new run.
+// Pure.
 import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
 import { titleOfRun, typed, type WhichRun } from '../which-run.ts';
 
 interface Asked {
   readonly which: WhichRun;
   readonly run: StagedUpdateRun;
-  /** Revisions of the placement that exist; undefined = that is not known. */
+  /** Existing revisions of the placement; undefined = unknown. */
   readonly revisions: readonly number[] | undefined;
 }
 
-/** For one whose clusters do not come up with what it brings. */
+/** For a run whose clusters do not become available. */
 export const waysOut = ({ which, run, revisions }: Asked): readonly string[] => [
   'to roll out a fix, create a new run, because the content of a run is fixed; without resourceSnapshotIndex it takes the newest state',
   ...wayBack({ run, revisions }),
@@ -31,15 +32,15 @@ export function wayBack({ run, revisions }: Omit<Asked, 'which'>): readonly stri
   return [`to roll back, create a new run with resourceSnapshotIndex: "${last}"${also}`];
 }
 
-/** What others have done to a run that is stopped. */
+/** What other clients have done to the clusters of a stopped run. */
 export interface Overtaken {
-  /** A cluster that it had given its revision, and what that carries by now. */
+  /** A cluster that this run had updated, and its present revision. */
   readonly taken?: { readonly cluster: string; readonly carries: string; readonly isDone: boolean };
-  /** Those under way on the same placement. */
+  /** Runs in progress on the same placement. */
   readonly others: readonly WhichRun[];
 }
 
-/** To let such a run go on is no way out. */
+/** Resuming such a run would not help. */
 export const insteadOfResuming = (which: WhichRun, overtaken: Overtaken): readonly string[] => [
   `leave it stopped, or delete it (${deleteCommand(which)}): ${whyNotResume(overtaken)}`,
   ...(overtaken.others.length === 0 ? ['create a new run for what is left'] : overtaken.others.map(seeOther)),
@@ -65,7 +66,7 @@ export const deleteCommand = (which: WhichRun): string => `kubectl delete ${name
 const patchCommand = (which: WhichRun, state: 'Run' | 'Stop'): string =>
   `kubectl patch ${named(which)} --type merge -p '{"spec":{"state":"${state}"}}'`;
 
-/** How a placement with strategy External gets moved. `strategy`: one that it was rolled out with before. */
+/** How to roll out a placement with strategy External. `strategy`: one that it was rolled out with before. */
 export const howToMakeOne = (
   { family, name, namespace }: WhichRun,
   strategy = `NAME of a ${family.strategy.kind}`,

@@ -1,4 +1,4 @@
-// What counts as available because it cannot be tracked: even if all conditions are True, the user should know.
+// What counts as available because it cannot be tracked: the user should know that, even if all conditions are True.
 import { annotations } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import { ifRead } from '../reader.ts';

@@ -1,4 +1,4 @@
-// The built-in kinds that make Pods.
+// The built-in kinds that create Pods.
 import type { Resource } from '../../api/kind.ts';
 
 const workload = (group: string, kind: string, plural: string): Resource => ({
@@ -9,7 +9,7 @@ const workload = (group: string, kind: string, plural: string): Resource => ({
   namespaced: true,
 });
 
-/** What a member says of itself is only looked up here: no address is made of it. */
+/** A lookup table: values that a member reports are never used in a URL. */
 export const WORKLOADS: readonly Resource[] = [
   workload('apps', 'Deployment', 'deployments'),
   workload('apps', 'StatefulSet', 'statefulsets'),

@@ -1,4 +1,4 @@
-// What a change of revision means for a cluster, in numbers. Pure.
+// The effect of a change of revision on a cluster, in numbers. Pure.
 import type { KubeObject } from '../../api/object.ts';
 import { groupVersionOf } from '../../api/object.ts';
 import { canonicalJson } from '../../base/json.ts';
@@ -10,7 +10,7 @@ export interface Counts {
   readonly unchanged: number;
 }
 
-/** An object in another version is the same object. */
+/** An object is the same in every API version. */
 const identityOf = ({ apiVersion, kind, metadata }: KubeObject): string =>
   JSON.stringify([groupVersionOf(apiVersion).group, kind, metadata.namespace ?? '', metadata.name ?? '']);
 

@@ -10,7 +10,10 @@ export interface ClusterDuration {
   readonly durationFrom: DurationFrom;
 }
 
-/** The median of how long the clusters took the last time, from applied to available: the start of the move is not recorded. */
+/**
+ * The median of the last durations of the clusters, from applied to available, because the start of a move is not
+ * recorded.
+ */
 export function durationOf(bindings: readonly KubeObject[], given: number | undefined): ClusterDuration {
   if (given !== undefined) return { durationMs: given, durationFrom: 'given' };
   const took = bindings

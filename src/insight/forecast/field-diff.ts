@@ -1,4 +1,4 @@
-// What differs between two revisions, field by field. Pure.
+// The differences between two revisions, field by field. Pure.
 import { envelopeIn, envelopeText, unwrapped } from '../../api/enveloped.ts';
 import { groupVersionOf, type KubeObject, refText } from '../../api/object.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
@@ -6,11 +6,11 @@ import { deepEqual, isObject } from '../../base/json.ts';
 export interface ObjectDiff {
   readonly object: string;
   readonly change: 'added' | 'changed' | 'removed';
-  /** Of one that changed: `spec.replicas: 1 -> 2`. */
+  /** For a changed object: `spec.replicas: 1 -> 2`. */
   readonly fields: readonly string[];
 }
 
-/** An object in another version is the same object. */
+/** An object is the same in every API version. */
 const identityOf = ({ apiVersion, kind, metadata }: KubeObject): string =>
   JSON.stringify([groupVersionOf(apiVersion).group, kind, metadata.namespace ?? '', metadata.name ?? '']);
 
@@ -22,8 +22,8 @@ const nameOf = ({ kind, metadata }: KubeObject): string =>
   });
 
 /**
- * Of what clusters get: an object in an envelope is compared by itself, and named with it. `selected`: the objects with their envelopes, where
- * the others are without.
+ * Compares what clusters get: an object in an envelope is compared separately, and named with its envelope. `selected`:
+ * the objects with their envelopes, if `before` and `after` are unwrapped.
  */
 export function diffBetween(
   before: readonly KubeObject[],

@@ -1,4 +1,4 @@
-// What a run would do, from what there is: no server, no clock.
+// Forecasts of runs from objects alone: no server, no clock.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { annotations } from '../../api/names.ts';
@@ -29,7 +29,7 @@ const aNewRun = (spec: Partial<StagedUpdateRunSpec> = {}, metadata: object = {})
   },
 });
 
-/** Four clusters on revision 0, and revision 1 to come. */
+/** Four clusters on revision 0, before revision 1. */
 const ground = (more: Partial<ForecastInput> = {}, stages: readonly object[] = STAGES): ForecastInput => ({
   family: clusterFamily,
   run: aNewRun(),
@@ -46,7 +46,7 @@ const ground = (more: Partial<ForecastInput> = {}, stages: readonly object[] = S
   ...more,
 });
 
-/** `first: a`, `ask r-after-first`, `wait 5s`, each with the seconds after which it comes if that is not 0. */
+/** `first: a`, `ask r-after-first`, `wait 5s`, each with its seconds since the start unless 0. */
 const told = ({ steps }: Forecast): readonly string[] =>
   steps.map((step) => {
     const at = Math.floor(('wave' in step ? step.wave : step.gate).afterMs / 1000);
@@ -154,7 +154,7 @@ describe('a forecast', () => {
         run: aNewRun({}, { annotations: { [annotations.unreachableAfter]: '10m' } }),
         members: [...ground().members.slice(1), aMember('a', { stage: 'first' }, false)],
       }),
-      // It is silent for five minutes.
+      // It has been unreachable for five minutes.
       steps: ['first: a', 'rest: b c +300', 'rest: d +300'],
     },
     {

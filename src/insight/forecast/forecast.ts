@@ -1,5 +1,6 @@
-// What a staged update run would do: the hub's own decisions, carried out on pretended objects, on a clock of their own. Pure; nothing is written.
-// Assumed: a cluster is available after `durationMs`, a person who is asked approves at once, and the fleet does not change.
+// Forecasts a staged update run: the hub's own decisions on copied objects with a simulated clock. Pure; nothing is
+// written. Assumptions: a cluster is available after `durationMs`, approvals are given at once, and the fleet does not
+// change.
 import type { ApprovalRequest } from '../../api/approval-request.ts';
 import type { Binding } from '../../api/binding.ts';
 import type { Hold } from '../../api/hold.ts';
@@ -26,36 +27,36 @@ import { labelsAmong, overridingNow } from './overrides-now.ts';
 import { createScratchStore, type ScratchStore } from './scratch-store.ts';
 import { objectsIn } from './snapshot-objects.ts';
 
-/** What it starts from, as the hub has it. */
+/** The present state of the hub. */
 export interface ForecastInput {
   readonly family: PlacementFamily;
-  /** Perhaps one that is not there yet. */
+  /** It need not exist yet. */
   readonly run: StagedUpdateRun;
   readonly placement?: KubeObject;
   readonly strategy?: KubeObject;
-  /** Of the placement, as are the next four. */
+  /** This and the next four: the objects of the placement. */
   readonly policySnapshots: readonly KubeObject[];
-  /** Their metadata will do, unless there are overrides. */
+  /** Their metadata is enough, unless there are overrides. */
   readonly resourceSnapshots: readonly KubeObject[];
   readonly bindings: readonly KubeObject[];
-  /** This one may be among them. */
+  /** May include this run. */
   readonly runs: readonly KubeObject[];
   readonly requests: readonly KubeObject[];
   readonly members: readonly MemberCluster[];
   readonly overrides: readonly OverrideInForce[];
-  /** What the placement selects; absent until it is asked for. */
+  /** The selection of the placement; absent until it is needed. */
   readonly selected?: NonNullable<Observed['selected']>;
-  /** How long a cluster takes from the change to available; absent = no time. */
+  /** How long a cluster takes from the change until it is available; absent = no time. */
   readonly durationMs?: number;
   readonly now: number;
 }
 
 export interface Wave {
   readonly stage: string;
-  /** Its clusters lose what they have. */
+  /** The placement is removed from its clusters. */
   readonly removes: boolean;
   readonly clusters: readonly string[];
-  /** From the start on. */
+  /** Since the start. */
   readonly afterMs: number;
 }
 
@@ -65,21 +66,24 @@ export interface ExpectedGate {
   readonly when: 'before' | 'after';
   readonly request?: string;
   readonly waitTime?: string;
-  /** From the start on: when it is asked for, or begins to wait. */
+  /** Since the start: when it is requested, or the wait begins. */
   readonly afterMs: number;
 }
 
 export interface Forecast {
-  /** `looks`: what the placement selects must be known first. `waits`: it would wait for something that only others can give. */
+  /**
+   * `looks`: the selection of the placement must be read first. `waits`: it would wait for something that only others
+   * can provide.
+   */
   readonly end: 'succeeds' | 'fails' | 'cannot begin' | 'waits' | 'looks';
-  /** What the hub would say then, to people. */
+  /** The message that the hub would write. */
   readonly message: string;
   readonly holds: readonly Hold[];
-  /** Waves and gates in the order in which they come. */
+  /** Waves and gates in order. */
   readonly steps: readonly ({ readonly wave: Wave } | { readonly gate: ExpectedGate })[];
-  /** The run's status at the end. */
+  /** The final status of the run. */
   readonly status: StagedUpdateRunStatus;
-  /** Resource snapshots that it would make. */
+  /** Resource snapshots that it would create. */
   readonly snapshots: readonly KubeObject[];
   readonly tookMs: number;
 }
@@ -98,11 +102,11 @@ export function forecast(ground: ForecastInput): Forecast {
     ...ground.requests,
     ...ground.resourceSnapshots.map((each) => ({ ...each, kind: family.resourceSnapshot.kind })),
   ]);
-  // Times are stored in whole seconds: from the middle of one every wait would seem to be a little longer.
+  // The API stores times in whole seconds: from the middle of one, every wait would seem a little longer.
   const begin = Math.floor(ground.now / 1000) * 1000;
   const record = createRecord(family, begin);
   const answers = createAnswers(ground, world);
-  // Each cluster is moved, told and seen to be done; each stage and gate takes a few looks besides.
+  // Each cluster is moved, released and seen to be done; each stage and gate takes a few more reconciles.
   const max = 20 * (ground.bindings.length + 100);
   let now = begin;
   for (let pass = 0; pass < max; pass++) {
@@ -118,7 +122,7 @@ export function forecast(ground: ForecastInput): Forecast {
       tookMs: now - begin,
     });
     if (thought.state === 'looks') return ended('looks', observed.status ?? {});
-    // Its condition would say besides that a new run is needed: this one is not there yet.
+    // The condition would also say that a new run is needed, but this one does not exist yet.
     if (thought.state === 'wrong') return { ...ended('cannot begin', thought.status), message: thought.message };
     if (thought.state === 'waits') return ended('waits', thought.status, thought.holds);
     if (thought.state === 'held') return ended('waits', thought.status, [thought.hold]);
@@ -140,7 +144,7 @@ export function forecast(ground: ForecastInput): Forecast {
   throw new InvariantError(`the forecast of run "${ground.run.metadata.name}" does not come to an end`);
 }
 
-/** As it is once it is started. */
+/** The run after it is started. */
 function startedRun(run: StagedUpdateRun): StagedUpdateRun {
   const { metadata, spec } = run;
   const generation = metadata.generation ?? 1;
@@ -163,14 +167,14 @@ const STEPS = ['Succeeded', 'Progressing', 'Initialized'] as const;
 const sayingOf = ({ conditions }: StagedUpdateRunStatus): string =>
   withoutMarker(STEPS.map((type) => conditionOf(conditions, type)).find((each) => each !== undefined)?.message ?? '');
 
-// ---- what the hub would see
+// ---- the observed state
 
 interface Projecting<T> {
   project?(object: KubeObject): T;
 }
 const projections = new WeakMap<object, WeakMap<KubeObject, unknown>>();
 
-/** Objects are replaced, never changed: what was made of one stays true. */
+/** Objects are replaced, never mutated, so projections are cached by identity. */
 function projected<T>(source: Projecting<T>, object: KubeObject): T {
   const known = projections.get(source) ?? new WeakMap<KubeObject, unknown>();
   projections.set(source, known);
@@ -215,7 +219,7 @@ function observe(ground: ForecastInput, world: ScratchStore, now: number): Obser
     request: (name) => requests.find(({ metadata }) => metadata.name === name),
     selected,
     unsupported: placement === undefined ? [] : notSupported(placement),
-    // How a revision is split over snapshots does not change what clusters get.
+    // How a revision is split into snapshots does not change what clusters get.
     places: new Map(),
     statusDue: 0,
     stuckAfterMs: DEFAULT_STUCK_AFTER_MS,
@@ -223,17 +227,17 @@ function observe(ground: ForecastInput, world: ScratchStore, now: number): Obser
   };
 }
 
-// ---- what others would do
+// ---- members and users
 
-/** Members become available, and people approve. */
+/** Members become available, and users approve. */
 function createAnswers(ground: ForecastInput, world: ScratchStore) {
   const { family, members, durationMs = 0 } = ground;
-  // Who is silent and would be given up is given up; of the others it is assumed that they come back.
+  // Unreachable members are skipped if the run does not wait for them; otherwise they are assumed to come back.
   const waitsForSilent = unreachableAfterMs(ground.run) === undefined;
   const silent = new Set(
     members.filter((each) => !waitsForSilent && !isReachable(each)).map(({ metadata }) => metadata.name),
   );
-  /** By name of the binding: the generation that was ordered, and when it is available. */
+  /** By binding name: the released generation, and when it is available. */
   let due = new Map<string, { readonly generation: number | undefined; readonly at: number }>();
   const say = (object: KubeObject, now: number, ...types: readonly string[]) => {
     const { generation } = object.metadata;
@@ -250,9 +254,9 @@ function createAnswers(ground: ForecastInput, world: ScratchStore) {
     return condition?.status === 'True' && condition.observedGeneration === metadata.generation;
   };
   return {
-    /** When the next cluster is available. */
+    /** When the next cluster becomes available. */
     next: (): number => Math.min(Infinity, ...[...due.values()].map(({ at }) => at)),
-    /** What is due now; true = something changed. */
+    /** Reports everything that is due; true = something has changed. */
     give(now: number): boolean {
       const before = due;
       due = new Map();
@@ -283,7 +287,7 @@ function createAnswers(ground: ForecastInput, world: ScratchStore) {
   };
 }
 
-// ---- what is worth telling
+// ---- the recorded steps
 
 function createRecord(family: PlacementFamily, begin: number) {
   const steps: Forecast['steps'][number][] = [];
@@ -300,7 +304,7 @@ function createRecord(family: PlacementFamily, begin: number) {
         keys
           .map((key) => (world.find(family.binding.kind, key) as Binding).spec?.targetCluster ?? '')
           .filter((cluster) => isNew(`${removes} ${cluster}`));
-      // Who is told now was moved before, unless it had everything but the word.
+      // A released cluster was moved before, unless it had the content already and was only not released.
       const clusters = clustersOf([...move, ...release], false);
       if (clusters.length > 0) {
         const stage = (state.stagesStatus ?? []).find((each) =>

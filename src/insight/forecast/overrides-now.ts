@@ -7,7 +7,7 @@ import { inForce, type OverrideInForce } from '../../hub/overrides/in-force.ts';
 import { offeredBy } from '../../hub/overrides/matching.ts';
 import { within } from '../which-run.ts';
 
-/** What of them is in force with these objects; undefined = nothing. */
+/** The overrides in force that match these objects; undefined = none. */
 export function overridingNow(
   { placement }: PlacementFamily,
   { metadata }: { readonly metadata: ObjectMeta },

@@ -1,4 +1,4 @@
-// The rollout's own plan, made by the caller from what the caller may read: for clusters that no status names. Pure.
+// The plan of the rollout, computed from what the caller may read: for clusters that the status does not list. Pure.
 import type { Hold } from '../../api/hold.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { Placement } from '../../api/placement.ts';
@@ -16,18 +16,18 @@ export interface PlanInput {
   readonly placement: Placement;
   readonly bindings: readonly HubBinding[];
   readonly snapshots: readonly HubResourceSnapshot[];
-  /** undefined = they may not be read: then all count as reachable, so that no member is blamed without proof. */
+  /** undefined = they may not be read: all count as reachable, so that no member is blamed without proof. */
   readonly members: readonly MemberCluster[] | undefined;
   readonly policySnapshot: HubPolicySnapshot | undefined;
   /** undefined = they cannot be read. */
   readonly groups: readonly ClusterGroupFacts[] | undefined;
   readonly freezes?: readonly FreezeFacts[] | undefined;
-  /** absent = no override is in force. */
+  /** Absent = no override is in force. */
   readonly overriding?: Overriding | undefined;
   readonly now: number;
 }
 
-/** What holds one cluster; undefined = nothing does, or staged update runs set the pace. */
+/** The hold of one cluster; undefined = it has none, or staged update runs move it. */
 export function holdNow(cluster: string, input: PlanInput): Hold | undefined {
   const { family, placement, bindings, members, policySnapshot, groups, freezes, overriding, now } = input;
   const snapshot = newestComplete(input.snapshots)?.metadata.name;

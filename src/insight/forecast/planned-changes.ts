@@ -1,11 +1,11 @@
-// What clusters get, by what they have now. Pure.
+// The changes that clusters get, by what they have now. Pure.
 import { unwrapped } from '../../api/enveloped.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { type Counts, countsBetween } from './content-diff.ts';
 import { diffBetween, type ObjectDiff } from './field-diff.ts';
 
 export interface PlannedChange {
-  /** The resource snapshot; empty = nothing. */
+  /** The resource snapshot; empty = none. */
   readonly has: string;
   readonly clusters: number;
   /** Absent = the content could not be read. */
@@ -14,12 +14,12 @@ export interface PlannedChange {
 }
 
 interface Changing {
-  /** Per cluster that gets something: the resource snapshot that it has; empty = nothing. */
+  /** The resource snapshot of each cluster that gets something; empty = none. */
   readonly has: readonly string[];
   /** undefined = unknown. */
   readonly after: readonly KubeObject[] | undefined;
   contentOf(snapshot: string): readonly KubeObject[] | undefined;
-  /** With each field that changes. */
+  /** Include each changed field. */
   readonly full: boolean;
 }
 

@@ -1,5 +1,6 @@
-// What the rollout of a placement would do: the hub's own decisions, carried out on pretended bindings, on a clock of their own. Pure; nothing is
-// written. Assumed: a reachable cluster is available after `durationMs`, an unreachable one stays as it is, and the fleet does not change.
+// Forecasts the rollout of a placement: the hub's own decisions on copied bindings with a simulated clock. Pure;
+// nothing is written. Assumptions: a reachable cluster is available after `durationMs`, an unreachable one stays as it
+// is, and the fleet does not change.
 import type { Binding } from '../../api/binding.ts';
 import type { Hold } from '../../api/hold.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
@@ -19,10 +20,10 @@ import { createScratchStore, type ScratchStore } from './scratch-store.ts';
 
 export interface RolloutGround {
   readonly family: PlacementFamily;
-  /** Perhaps one that is not on the hub yet. */
+  /** It need not exist on the hub yet. */
   readonly placement: Placement;
   readonly bindings: readonly KubeObject[];
-  /** The first resource snapshot of the revision that is rolled out; its metadata is enough. */
+  /** The master snapshot of the revision that is rolled out; its metadata is enough. */
   readonly newest: KubeObject;
   readonly policySnapshot: HubPolicySnapshot | undefined;
   readonly members: readonly MemberCluster[];
@@ -30,33 +31,33 @@ export interface RolloutGround {
   readonly overriding?: Overriding | undefined;
   /** undefined = they cannot be read. */
   readonly groups: readonly ClusterGroupFacts[] | undefined;
-  /** How long a cluster takes from the change to available. */
+  /** How long a cluster takes from the change until it is available. */
   readonly durationMs: number;
   readonly now: number;
 }
 
 export interface RolloutWave {
   readonly clusters: readonly string[];
-  /** These lose what they have. */
+  /** The placement is removed from these clusters. */
   readonly removes: boolean;
-  /** From the start on. */
+  /** Since the start. */
   readonly afterMs: number;
-  /** Of a partitioned rollout: partitions with a cluster in the wave, by name. */
+  /** For a partitioned rollout: the partitions with a cluster in the wave, by name. */
   readonly partitions?: readonly string[];
 }
 
 export interface RolloutForecast {
-  /** `waits`: it would wait for something that only others can give. */
+  /** `waits`: it would wait for something that only others can provide. */
   readonly end: 'completes' | 'waits';
   readonly waves: readonly RolloutWave[];
   readonly partitions: readonly PlannedPartition[];
-  /** What holds clusters at the end, and what holds them before anything moves. */
+  /** The holds at the end, and the ones before anything moves. */
   readonly holds: readonly Hold[];
   readonly firstHolds: readonly Hold[];
   readonly tookMs: number;
 }
 
-/** Moves, reports and answers per cluster, with room to spare: a forecast that needs more would not end. */
+/** Enough for the moves, reports and answers of a cluster: a forecast that needs more would not end. */
 const PASSES_PER_CLUSTER = 8;
 
 export function forecastRollout(ground: RolloutGround): RolloutForecast {
@@ -129,7 +130,7 @@ function observe(ground: RolloutGround, world: ScratchStore, now: number): Obser
   };
 }
 
-/** A forecast begins when the scheduler is done: it has decided for all clusters that have a binding here. */
+/** A forecast assumes that the scheduler is done: it has decided on all clusters that have a binding here. */
 const decidedFor = (snapshot: HubPolicySnapshot, bindings: readonly HubBinding[]): HubPolicySnapshot => ({
   ...snapshot,
   status: {
@@ -140,7 +141,7 @@ const decidedFor = (snapshot: HubPolicySnapshot, bindings: readonly HubBinding[]
   } as NonNullable<HubPolicySnapshot['status']>,
 });
 
-/** The partitions as the first pass builds them; empty with other strategies. */
+/** The partitions of the first pass; empty with other strategies. */
 function partitionsAt(ground: RolloutGround, world: ScratchStore, now: number): readonly PlannedPartition[] {
   const { orders, ...observed } = observe(ground, world, now);
   return (orders && planOf({ ...observed, orders })?.plan.partitions) ?? [];
@@ -183,13 +184,13 @@ function noteWaves(before: readonly Binding[], after: readonly Binding[], noting
   );
 }
 
-// ---- what members would report
+// ---- reports of members
 
 function createAnswers({ family, members, durationMs }: RolloutGround, world: ScratchStore) {
   const reachable = new Set(
     members.filter((each) => memberFactsOf(each).reachable).map(({ metadata }) => metadata.name ?? ''),
   );
-  /** By name of the binding: the generation that was ordered, and when it is available. */
+  /** By binding name: the released generation, and when it is available. */
   const due = new Map<string, { readonly generation: number | undefined; readonly at: number }>();
   const types = ({ spec }: Binding) =>
     spec?.applyStrategy?.type === 'ReportDiff' ? ['DiffReported'] : ['Applied', 'Available'];

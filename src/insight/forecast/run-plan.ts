@@ -1,4 +1,4 @@
-// A forecast with what it means: for each cluster its wave and the change in numbers; for each gate who opens it. Pure.
+// A forecast with its effects: the wave and the changes of each cluster, the approvers of each gate. Pure.
 import { unwrapped } from '../../api/enveloped.ts';
 import { DELETION_STAGE, masterSnapshotName } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
@@ -15,24 +15,24 @@ export interface RunPlan {
   readonly name: string;
   readonly namespace?: string;
   readonly placement: string;
-  /** Index of the revision; empty = it was never chosen. */
+  /** Index of the revision; empty = none was chosen. */
   readonly revision: string;
-  /** The revision is made when the run begins. */
+  /** The revision is created when the run starts. */
   readonly isNewRevision: boolean;
-  /** How many objects it has; absent = it could not be read. */
+  /** The number of its objects; absent = it could not be read. */
   readonly objects?: number;
   readonly end: Forecast['end'];
   readonly message: string;
-  /** Waits included. */
+  /** Including waits. */
   readonly tookMs: number;
   readonly durationMs: number;
   readonly durationFrom: DurationFrom;
   readonly stages: readonly PlannedStage[];
   readonly steps: readonly PlannedStep[];
   readonly clusters: readonly PlannedCluster[];
-  /** By what the clusters have now, of those that get the revision. */
+  /** For the clusters that get the revision, grouped by what they have now. */
   readonly changes: readonly PlannedChange[];
-  /** Who may approve, as far as that is known. */
+  /** Who may approve, as far as it is known. */
   readonly approvers: readonly string[];
   readonly notes: readonly string[];
 }
@@ -40,7 +40,7 @@ export interface RunPlan {
 export interface PlannedStage {
   readonly stage: string;
   readonly clusters: number;
-  /** How many move at once. */
+  /** How many clusters move at once. */
   readonly atOnce: number;
   readonly waves: number;
 }
@@ -52,7 +52,7 @@ export type PlannedStep =
 export interface PlannedCluster {
   readonly cluster: string;
   readonly stage: string;
-  /** Within the stage, from 1 on; absent = it is passed over, and `why` says so. */
+  /** Within the stage, counted from 1; absent = it is skipped, and `why` has the reason. */
   readonly wave?: number;
   readonly why?: string;
   /** The snapshot that it has. */
@@ -69,17 +69,17 @@ export interface PlanInput {
   readonly forecast: Forecast;
   readonly durationMs: number;
   readonly durationFrom: DurationFrom;
-  /** With each field that changes. */
+  /** Include each changed field. */
   readonly full: boolean;
-  /** By cluster: the snapshot that its binding names. */
+  /** By cluster: the snapshot of its binding. */
   readonly has: ReadonlyMap<string, string>;
-  /** The objects in a snapshot, by its name; undefined = unknown. */
+  /** The objects of a snapshot, by its name; undefined = unknown. */
   contentOf(snapshot: string): readonly KubeObject[] | undefined;
   readonly approvers: readonly string[];
   readonly notes: readonly string[];
 }
 
-/** People know the last stage by what it does. */
+/** Users know the deletion stage by what it does. */
 export const stageName = (stage: string): string => (stage === DELETION_STAGE ? '(removal)' : stage);
 
 export function planOf(input: PlanInput): RunPlan {

@@ -1,5 +1,5 @@
-// The scheduler's own cycle, run by the caller over what the caller may read: which plugin refuses a cluster, and by which
-// score it loses. Pure, and nothing is written.
+// Runs the scheduler's own cycle on what the caller may read: which plugin rejects a cluster, or by which score it
+// loses. Pure; nothing is written.
 import type { ClusterDecision } from '../../api/cluster-decision.ts';
 import { annotations } from '../../api/names.ts';
 import { byNumber, byText } from '../../base/compare.ts';
@@ -7,7 +7,7 @@ import { type SchedulingGroup, withGroups } from '../../hub/groups/terms.ts';
 import type { HubPolicySnapshot } from '../../hub/placement-sources.ts';
 import { type CycleInput, cycle, type Outcome } from '../../hub/scheduler/cycle.ts';
 
-/** What a policy decides about a cluster. */
+/** The result of a policy for one cluster. */
 export type Standing =
   | { readonly is: 'picked' | 'kept' | 'removed'; readonly decision: ClusterDecision }
   | { readonly is: 'outscored'; readonly decision: ClusterDecision }
@@ -15,7 +15,7 @@ export type Standing =
   | { readonly is: 'not a member'; readonly decision: ClusterDecision };
 
 export interface Scheduling {
-  /** Those that get it or have it first, then the others, best first. */
+  /** Clusters with the placement first, then the others, best first. */
   readonly standings: readonly Standing[];
   readonly wanted: number;
   readonly found: number;
@@ -23,7 +23,7 @@ export interface Scheduling {
 }
 
 export type SchedulingInput = Omit<CycleInput, 'explainsAll' | 'plugins'> & {
-  /** Those that the policy names are among them. */
+  /** Must include the groups that the policy names. */
   readonly groups: readonly SchedulingGroup[];
 };
 
@@ -39,7 +39,7 @@ function standingsOf({ picks, kept, unschedule, explained = [] }: Outcome): read
   const has = new Set(kept.map(({ spec }) => spec.targetCluster));
   const removed = new Set(unschedule.map(({ spec }) => spec.targetCluster));
   return [
-    // A binding of an earlier policy that is taken over stays where it is.
+    // A reused binding of an earlier policy stays where it is.
     ...picks.map(({ decision, obsolete }) => ({
       is: obsolete === undefined ? ('picked' as const) : ('kept' as const),
       decision,
@@ -47,7 +47,7 @@ function standingsOf({ picks, kept, unschedule, explained = [] }: Outcome): read
     ...kept.map(({ spec }) => ({ is: 'kept' as const, decision: spec.clusterDecision })),
     ...unschedule.map(({ spec }) => ({ is: 'removed' as const, decision: spec.clusterDecision })),
     ...[...explained]
-      // A cluster that has it may have stopped matching: that takes nothing away.
+      // A cluster that stopped matching keeps its placement.
       .filter(({ decision }) => !has.has(decision.clusterName) && !removed.has(decision.clusterName))
       .map(({ decision, plugin }): Standing => {
         if (plugin !== undefined) return { is: 'refused', decision, plugin };
@@ -60,7 +60,7 @@ export function standingIn({ standings }: Scheduling, cluster: string): Standing
   return standings.find(({ decision }) => decision.clusterName === cluster);
 }
 
-/** The cluster with the lowest score among those that are picked: the one that an outscored cluster would have to beat. */
+/** The picked cluster with the lowest score, which an outscored cluster would have to beat. */
 export function lowestPicked({ standings }: Scheduling): ClusterDecision | undefined {
   return standings
     .filter(({ is }) => is === 'picked' || is === 'kept')
@@ -74,11 +74,11 @@ export function lowestPicked({ standings }: Scheduling): ClusterDecision | undef
     )[0];
 }
 
-/** As the Scheduled condition words them. */
+/** In the wording of the Scheduled condition. */
 export const scoresOf = ({ clusterScore }: ClusterDecision): string =>
   `affinity score: ${clusterScore?.affinityScore ?? 0}, topology spread score: ${clusterScore?.priorityScore ?? 0}`;
 
-/** N of PickN, as the snapshot has it. */
+/** N of PickN, from the annotation of the snapshot. */
 export function numberIn({ metadata }: HubPolicySnapshot): number {
   const number = Number(metadata.annotations?.[annotations.numberOfClusters]);
   return Number.isSafeInteger(number) && number >= 0 ? number : 0;

@@ -1,5 +1,5 @@
-// Objects that exist nowhere but here: what a decision would write to the hub is written to them. For forecasts.
-// Guarantee: what goes in is never changed, only replaced, as with objects of a server.
+// An in-memory store for forecasts: the writes of a decision change its objects instead of those of the hub. Guarantee:
+// objects are never mutated, only replaced, like objects from a server.
 import type { KubeObject } from '../../api/object.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { deepEqual, type Json, type JsonObject } from '../../base/json.ts';
@@ -13,15 +13,15 @@ type Action = Step[number];
 export interface ScratchStore {
   all(kind: string): readonly KubeObject[];
   find(kind: string, name: string): KubeObject | undefined;
-  /** In place of the one with its name. */
+  /** Replaces the object of the same name. */
   put(object: KubeObject): void;
-  /** Carries out what is decided; true = something is another than before. */
+  /** Performs the steps of a decision; true = something has changed. */
   perform(steps: readonly Step[], now: number): boolean;
-  /** What was made here. */
+  /** Objects that were created here. */
   readonly created: readonly KubeObject[];
 }
 
-/** All of them in one namespace, or in none. */
+/** All objects are in one namespace, or in none. */
 export function createScratchStore(objects: readonly KubeObject[]): ScratchStore {
   const kinds = new Map<string, Map<string, KubeObject>>();
   const created: KubeObject[] = [];
@@ -52,7 +52,7 @@ export function createScratchStore(objects: readonly KubeObject[]): ScratchStore
   function patch(action: Extract<Action, { readonly do: 'patch' | 'json-patch' }>): boolean {
     const { of: seen, subresource } = action;
     const before = of(seen.resource.kind).get(seen.name);
-    // One without content only makes sure; others are written because something is to be different.
+    // An empty patch only checks that the object is unchanged.
     if (before === undefined || isEmpty(action)) return false;
     const after = (action.do === 'patch'
       ? mergePatch(before as unknown as Json, action.merge as JsonObject)

@@ -1,4 +1,4 @@
-// What a Freeze covers, in words. Pure.
+// The scope of a Freeze in words. Pure.
 import type { FreezeSpec } from '../../api/freeze.ts';
 import { compileLabelSelector, formatSelector } from '../../base/selector.ts';
 

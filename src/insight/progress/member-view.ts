@@ -1,4 +1,5 @@
-// One member as people want to see it: health, heartbeat, size, taints, what is placed there, and since when it leaves. Pure.
+// The view of one member for users: health, heartbeat, size, taints, its placements, and since when it is leaving.
+// Pure.
 import type { Binding } from '../../api/binding.ts';
 import type { MemberCluster, Taint } from '../../api/member-cluster.ts';
 import { labels, properties } from '../../api/names.ts';
@@ -33,7 +34,7 @@ export interface MemberView extends MemberRow {
   readonly conditions: readonly ConditionLine[];
   readonly identity: string;
   readonly placements: readonly PlacedHere[];
-  /** Works of the member that its agent has not released. */
+  /** Works of the member that still have the finalizer of its agent. */
   readonly heldWorks: number;
   readonly leavingSince?: number;
 }

@@ -1,4 +1,4 @@
-// The overview of a fleet: tables over what is urgent, and the command against the real API server.
+// The overview of a fleet: tables for the order of urgency, and the command against the real API server.
 import { describe, expect, test } from 'vitest';
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { wallClock } from '../../base/clock.ts';

@@ -1,4 +1,4 @@
-// Where trouble is in a fleet, most urgent first: members, placements and staged update runs. Pure.
+// The problems of a fleet, most urgent first: members, placements and staged update runs. Pure.
 import type { Freeze } from '../../api/freeze.ts';
 import { BLOCKING } from '../../api/hold.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
@@ -20,13 +20,13 @@ export interface Fleet {
   readonly placements: readonly Placement[];
   readonly runs: readonly StagedUpdateRun[];
   readonly freezes: readonly Freeze[];
-  /** What could not be read, and is not shown. */
+  /** What could not be read and is not shown. */
   readonly unread: readonly string[];
   /** Epoch ms. */
   readonly now: number;
 }
 
-/** In the order of their urgency. */
+/** Sorted by urgency. */
 const MEMBER_STATES = ['Unhealthy', 'Unreachable', 'Joining', 'Leaving', 'Ready'] as const;
 const PLACEMENT_STATES = [
   'Failing',
@@ -65,10 +65,10 @@ export interface PlacementRow {
   readonly revision: string;
   readonly state: (typeof PLACEMENT_STATES)[number];
   readonly done: number;
-  /** Clusters that wait for something else than their own member. */
+  /** Clusters that wait for something other than their own member. */
   readonly blocked: number;
   readonly total: number;
-  /** Since when it is in this state, as far as its status tells. */
+  /** Since when it is in this state, as far as its status shows. */
   readonly since?: number;
   readonly message: string;
 }
@@ -80,7 +80,7 @@ export interface RunRow {
   readonly placement: string;
   readonly revision: string;
   readonly state: (typeof RUN_STATES)[number];
-  /** The first stage that is not done, with the gate that it waits at. */
+  /** The first stage that is not done, with the gate that it waits for. */
   readonly stage: string;
   readonly gate: string;
   readonly done: number;
@@ -103,9 +103,9 @@ export interface FreezeRow {
 export interface Overview {
   readonly members: readonly MemberRow[];
   readonly placements: readonly PlacementRow[];
-  /** Those that are open, and the last one of a placement if it failed. */
+  /** Open runs, and the last run of a placement if it failed. */
   readonly runs: readonly RunRow[];
-  /** Those that are in force. */
+  /** Active freezes. */
   readonly freezes: readonly FreezeRow[];
   readonly unread: readonly string[];
 }
@@ -126,7 +126,7 @@ export function overviewOf({ members, placements, runs, freezes, unread, now }: 
   };
 }
 
-/** Nothing needs a person, and nothing is under way. */
+/** Nothing needs a user, and nothing is in progress. */
 export const isQuiet = ({ members, placements, runs, unread }: Overview): boolean =>
   unread.length === 0 &&
   members.every(({ state }) => state === 'Ready') &&
@@ -140,7 +140,7 @@ interface Listed {
   readonly since?: number;
 }
 
-/** By state; in one state those that have been so for longest come first. */
+/** Sorted by state; within a state, the longest first. */
 function urgentFirst<Row extends Listed>(rows: readonly Row[], states: readonly string[]): readonly Row[] {
   const since = (row: Row) => row.since ?? Number.MAX_SAFE_INTEGER;
   return rows.toSorted(

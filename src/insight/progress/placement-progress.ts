@@ -1,4 +1,5 @@
-// How far a placement is, from its status: each cluster's stage, how many are there, whether all is done. Pure.
+// The progress of a placement, from its status: the stage of each cluster, how many are done, and whether the placement
+// is complete. Pure.
 
 import { isStartFailure } from '../../api/apply-cause.ts';
 import type { Condition } from '../../api/conditions.ts';
@@ -33,17 +34,17 @@ export type Stage =
   | 'Compared';
 
 export interface ClusterProgress {
-  /** Empty where no cluster could be found. */
+  /** Empty if no cluster was found. */
   readonly cluster: string;
   readonly stage: Stage;
   readonly isDone: boolean;
   /** Since when it is in this stage, epoch ms. */
   readonly since?: number;
-  /** The one that it has; empty = none, or unknown. */
+  /** The revision that it has; empty = none, or unknown. */
   readonly revision: string;
-  /** Why it is not done; of a cluster that is done, how many objects differ there, if any. */
+  /** Why it is not done; for a cluster that is done, how many of its objects differ. */
   readonly message: string;
-  /** Objects in its lists of drifts and differences. */
+  /** The number of objects in its lists of drifts and differences. */
   readonly differing: number;
   /** A Pod reports a cause that waiting does not fix, such as ImagePullBackOff. */
   readonly cannotStart?: true;
@@ -55,28 +56,33 @@ export interface Progress {
   readonly namespace?: string;
   readonly revision: string;
   readonly isDeleting: boolean;
-  /** Set when the hub has not dealt with the present generation: the one that the status speaks of, 0 = none. */
+  /**
+   * Set if the hub has not processed the present generation: `observed` is the one that the status is about, 0 = none.
+   */
   readonly outdated?: { readonly generation: number; readonly observed: number };
   readonly isComplete: boolean;
   readonly done: number;
   readonly total: number;
-  /** Of those that are not done: how many still have an earlier revision, as far as that is known; with External, another than the run brings. */
+  /**
+   * How many clusters that are not done still have an earlier revision, as far as it is known; with External, a
+   * revision other than that of the run.
+   */
   readonly earlier: number;
-  /** Clusters that are done and stand in no list, because the status would be too large. */
+  /** Clusters that are done but not listed, because the status would be too large. */
   readonly unlisted: number;
-  /** Clusters that are not done and stand in no list either. */
+  /** Clusters that are not done and not listed either. */
   readonly unlistedOpen: number;
-  /** What the scheduler says when no cluster fits, although some are asked for. */
+  /** The message of the scheduler if no cluster fits although some are wanted. */
   readonly nobody?: string;
-  /** Why there is nothing to bring anywhere, if that is so: in the API all is well then, and hardly anybody means that. */
+  /** Why nothing is selected, if so: the API reports success then, but it is hardly intended. */
   readonly nothing?: string;
-  /** What else the hub adds to a schedule that is well, such as one selector of several that matches nothing. */
+  /** Further messages about a successful selection, such as one of several selectors that matches nothing. */
   readonly notes: readonly string[];
   readonly isReport: boolean;
-  /** Runs move it, also back to an earlier revision. */
+  /** Staged update runs move it, also back to an earlier revision. */
   readonly isStaged: boolean;
   readonly clusters: readonly ClusterProgress[];
-  /** Clusters that are no longer picked and still have something, as far as something holds them. */
+  /** Clusters that are no longer picked and still have objects, as far as a hold names them. */
   readonly leaving: readonly ClusterProgress[];
   readonly holds: readonly HoldEntry[];
   /** The first condition of the placement that is not True. */
@@ -94,7 +100,7 @@ const TO_APPLY: readonly Step[] = [
 ];
 const TO_REPORT: readonly Step[] = ['Scheduled', 'RolloutStarted', 'Overridden', 'WorkSynchronized', 'DiffReported'];
 
-/** False for now, not for good. */
+/** Reasons of a False condition that is not final. */
 const UNDER_WAY: readonly string[] = ['ApplyInProgress', 'ApplyPending', 'DiffReportInProgress'];
 
 const stageAt: Readonly<Record<Step, (condition: Condition | undefined) => Stage>> = {
@@ -110,14 +116,16 @@ const stageAt: Readonly<Record<Step, (condition: Condition | undefined) => Stage
 const isFailed = (condition: Condition | undefined): boolean =>
   condition?.status === 'False' && !UNDER_WAY.includes(condition.reason);
 
-/** The revision of each cluster that the newest one has not reached; empty = none. With RollingUpdate a status does not tell it. */
+/**
+ * The revision of each cluster without the newest one; empty = none. With RollingUpdate the status does not contain it.
+ */
 export type Carried = ReadonlyMap<string, string>;
 
-/** What staged update runs do with a placement whose strategy is External. */
+/** How staged update runs affect a placement with strategy External. */
 export interface Staging {
-  /** Of the run that moves it; where clusters have different revisions and none does, of the last one. */
+  /** The run that moves it; if none does and clusters have different revisions, the last one. */
   readonly run?: { readonly revision: string; readonly isOpen: boolean };
-  /** Clusters that are no longer picked and keep what they have until a run removes them. */
+  /** Clusters that are no longer picked and keep their objects until a run removes them. */
   readonly leaving: readonly Pick<ClusterProgress, 'cluster' | 'revision'>[];
 }
 
@@ -147,7 +155,7 @@ export function progressOf(placement: Placement, carried?: Carried, staging?: St
   const step = steps.find((each) => said(each) !== undefined && said(each)?.status !== 'True');
   const open = step && said(step);
   const notes = said('Scheduled')?.status === 'True' ? (said('Scheduled')?.message ?? '').split('; ').slice(1) : [];
-  // What runs roll out is another story: before the first of them nothing is there, whatever is selected.
+  // With External, nothing is rolled out before the first run, whatever is selected.
   const isEmpty =
     !isDeleting && !byRuns && revision !== '' && isTrue('Scheduled') && (status?.selectedResources ?? []).length === 0;
   const isNobody = total === 0 && isTrue('Scheduled') && open === undefined && !asksForNobody(spec.policy);
@@ -180,7 +188,7 @@ export function progressOf(placement: Placement, carried?: Carried, staging?: St
     isReport,
     isStaged: byRuns,
     clusters,
-    // Before it is scheduled it lists no cluster.
+    // Before the scheduling is done, the status lists no clusters.
     leaving:
       unlisted + unlistedOpen === 0 && said('Scheduled')?.status !== 'Unknown'
         ? withStaged(leavingIn(clusters, holds), staging)
@@ -191,12 +199,14 @@ export function progressOf(placement: Placement, carried?: Carried, staging?: St
 }
 
 /**
- * An availability that cannot be tracked holds up the clusters after it, not the cluster itself: all has arrived. And what a cluster should have
- * no longer blocks nothing.
+ * A cluster whose availability cannot be tracked delays the ones after it, but has everything itself; and a pending
+ * removal blocks nothing.
  */
 const isInTheWay = ({ code }: HoldEntry): boolean => code !== 'UntrackedPeriod' && code !== 'RemovalPending';
 
-/** Where it is not known what each has: only what was there before waits for a budget; what is new waits for room. */
+/**
+ * If the revision of each cluster is unknown: only existing clusters wait for the budget; new ones wait for the surge.
+ */
 function earlierIn(
   clusters: readonly ClusterProgress[],
   {
@@ -228,7 +238,7 @@ function clusterProgress(state: ClusterPlacementState, { steps, holds }: Around)
   const differing = (state.driftedPlacements ?? []).length + (state.diffedPlacements ?? []).length;
   const stage = isDone ? (steps.at(-1) === 'DiffReported' ? 'Compared' : 'Available') : stageAt[step](condition);
   const since = condition === undefined ? Number.NaN : Date.parse(condition.lastTransitionTime);
-  // What a cluster waits for; that it is not there itself is no news.
+  // The hold of a cluster; that it is not available itself is already known.
   const hold = holds.find(({ code, on, clusters = [] }) => {
     const isItself = on?.kind === 'MemberCluster' && on.name === cluster;
     return code !== 'UntrackedPeriod' && !isItself && clusters.includes(cluster);
@@ -251,7 +261,7 @@ function clusterProgress(state: ClusterPlacementState, { steps, holds }: Around)
   };
 }
 
-/** A status lists those that are picked; of others only what holds them tells. */
+/** A status lists only picked clusters; others appear only in holds. */
 function leavingIn(listed: readonly ClusterProgress[], holds: readonly HoldEntry[]): readonly ClusterProgress[] {
   const known = new Set(listed.map(({ cluster }) => cluster));
   const found = new Map<string, string>();
@@ -272,13 +282,13 @@ const leavingWith = (of: Pick<ClusterProgress, 'cluster' | 'revision'>, message:
   message,
 });
 
-/** The lists of a status are cut at 100 objects per cluster. */
+/** The maximum number of objects per list of a cluster in a status. */
 const MAX_LISTED = 100;
 
 export const differingWords = (count: number): string =>
   `${count >= MAX_LISTED ? `at least ${count}` : count} ${count === 1 ? 'object differs' : 'objects differ'} from the hub`;
 
-/** undefined = none differs on any cluster that is listed. */
+/** undefined = no listed cluster has differences. */
 export function differingNote({ clusters }: Pick<Progress, 'clusters'>): string | undefined {
   const where = clusters.filter(({ differing }) => differing > 0);
   const [first] = where;
@@ -289,11 +299,11 @@ export function differingNote({ clusters }: Pick<Progress, 'clusters'>): string 
   return `${differingWords(where.reduce((sum, { differing }) => sum + differing, 0))} on ${on}`;
 }
 
-/** It has a revision, and not the one of the run. */
+/** It has a revision other than that of the run. */
 const isOnAnother = ({ revision, stage }: ClusterProgress, staging: Staging | undefined): boolean =>
   staging?.run !== undefined && stage !== 'NotPicked' && revision !== '' && revision !== staging.run.revision;
 
-/** A status tells of each cluster what became of the revision that it has, not whether that is the one of the run. */
+/** The status reports the state of each cluster with its present revision, which need not be that of the run. */
 function stagedProgress(progress: ClusterProgress, staging: Staging): ClusterProgress {
   const { since: _since, ...rest } = progress;
   if (staging.run !== undefined && isOnAnother(progress, staging) && progress.isDone) {
@@ -314,11 +324,11 @@ const withStaged = (found: readonly ClusterProgress[], staging: Staging | undefi
   return [...found, ...kept.map((each) => leavingWith(each, message))];
 };
 
-/** Many clusters wait for one thing: the whole sentence is above them once. */
+/** Many clusters wait for the same thing, so the full message is printed once above them. */
 const inShort = ({ code, on }: HoldEntry): string =>
   on === undefined ? `waiting (${code})` : `waiting for ${on.kind} "${on.name}" (${code})`;
 
-/** What an entry of `status.holds` says to people. */
+/** An entry of `status.holds` as a message. */
 export const inWords = (entry: HoldEntry, { kind, metadata }: Pick<KubeObject, 'kind' | 'metadata'>): string =>
   sentenceOf(
     holdOf(entry, {
@@ -337,7 +347,7 @@ function failureIn({ failedPlacements = [] }: ClusterPlacementState): string | u
   return `${withPlaced(first, condition.message || condition.reason)}${more}`;
 }
 
-/** All that fit are wanted, and hardly anybody means none by that; who wants none says so. */
+/** The policy explicitly asks for no cluster; only then it is intended that none is picked. */
 const asksForNobody = (policy: Placement['spec']['policy']): boolean =>
   (policy?.placementType === 'PickN' && (policy.numberOfClusters ?? 0) === 0) ||
   (policy?.placementType === 'PickFixed' && (policy.clusterNames ?? []).length === 0);

@@ -1,4 +1,5 @@
-// How far a staged update run is, from its status and the requests at its gates: each stage, each cluster, each gate and who opened it. Pure.
+// The progress of a staged update run, from its status and its approval requests: each stage, each cluster, each gate
+// and who opened it. Pure.
 import { type ApprovalRequest, PLAIN_APPROVAL, REJECTED } from '../../api/approval-request.ts';
 import type { Condition } from '../../api/conditions.ts';
 import type { HoldEntry } from '../../api/holds.ts';
@@ -10,9 +11,9 @@ import { withoutMarker } from '../plain-text.ts';
 import { inWords } from './placement-progress.ts';
 
 export type RunPhase =
-  /** The hub has not looked at it. */
+  /** The hub has not processed it yet. */
   | 'New'
-  /** It waits for something before it can begin, such as scheduling. */
+  /** It waits for something before it can start, such as scheduling. */
   | 'Initializing'
   | 'Prepared'
   | 'Starting'
@@ -31,26 +32,28 @@ export interface RunProgress {
   readonly namespace?: string;
   readonly placement: string;
   readonly strategy: string;
-  /** Index of the revision that it rolls out; empty = it has not chosen one yet. */
+  /** Index of the revision that it rolls out; empty = not chosen yet. */
   readonly revision: string;
   readonly phase: RunPhase;
   readonly isOver: boolean;
-  /** What the hub says of the phase. */
+  /** The message of the condition. */
   readonly says: string;
-  /** Set when the hub has not dealt with the present generation: the one that the status speaks of, 0 = none. */
+  /**
+   * Set if the hub has not processed the present generation: `observed` is the one that the status is about, 0 = none.
+   */
   readonly outdated?: { readonly generation: number; readonly observed: number };
-  /** Of the clusters that get the revision. */
+  /** Counts of the clusters that get the revision. */
   readonly done: number;
   readonly skipped: number;
   readonly total: number;
-  /** In order; the last one, which takes clusters out, only if there are any. */
+  /** In order; the deletion stage, at the end, only if it has clusters. */
   readonly stages: readonly StageProgress[];
   readonly holds: readonly HoldEntry[];
 }
 
 export interface StageProgress {
   readonly stage: string;
-  /** Its clusters lose what they have. */
+  /** A deletion stage: the placement is removed from its clusters. */
   readonly removes: boolean;
   readonly state:
     | 'Pending'
@@ -64,7 +67,7 @@ export interface StageProgress {
     | 'Failed';
   /** Epoch ms. */
   readonly started?: number;
-  /** Of one that was open when the run failed: when that happened. */
+  /** For a stage that was open when the run failed: the time of the failure. */
   readonly ended?: number;
   readonly done: number;
   readonly skipped: number;
@@ -76,8 +79,8 @@ export interface StageProgress {
 export interface RunCluster {
   readonly cluster: string;
   /**
-   * `Stopped`: it was given the revision, did not become available with it, and the run is stopped or has failed. `Removing`, `Removed`: what
-   * `Updating` and `Done` are in the deletion stage.
+   * `Stopped`: the cluster got the revision, did not become available with it, and the run is stopped or has failed.
+   * `Removing` and `Removed` are `Updating` and `Done` in the deletion stage.
    */
   readonly state:
     | 'Pending'
@@ -97,25 +100,26 @@ export interface RunGate {
   readonly when: 'before' | 'after';
   readonly type: 'Approval' | 'TimedWait';
   /**
-   * `Asked`: a person is asked. `Rejected`: a person said no, and may still approve. `Approved`: a person said yes, and the hub has not taken it yet.
-   * `Waiting`: time passes. `Closed`: it will not open any more, since the run, or its stage, is over.
+   * `AwaitingApproval`: requested. `Rejected`: a user rejected it, but may still approve. `Approved`: approved, but not
+   * accepted by the hub yet. `Waiting`: for a time. `Closed`: will not open any more, because the run or its stage is
+   * over.
    */
   readonly state: 'Pending' | 'AwaitingApproval' | 'Rejected' | 'Approved' | 'Waiting' | 'Open' | 'Closed';
   readonly request?: string;
-  /** Who opened it; absent = it is closed, or it is unknown. */
+  /** The approver; absent = it is closed, or the approver is unknown. */
   readonly by?: string;
   /** When it was opened, epoch ms. */
   readonly at?: number;
-  /** What the person wrote who approved. */
+  /** The message of the approver. */
   readonly message?: string;
-  /** Why an approval does not count, or who has rejected it and why. */
+  /** Why an approval does not count, or who rejected it and why. */
   readonly hint?: string;
   readonly waitTime?: string;
   /** When the wait ends, epoch ms. */
   readonly until?: number;
 }
 
-/** By name; an empty map where they may not be read. */
+/** By name; empty if they may not be read. */
 export type Requests = ReadonlyMap<string, ApprovalRequest>;
 
 export function runProgressOf(run: StagedUpdateRun, requests: Requests): RunProgress {
@@ -150,7 +154,7 @@ export function runProgressOf(run: StagedUpdateRun, requests: Requests): RunProg
 
 const STEPS = ['Succeeded', 'Progressing', 'Initialized'] as const;
 
-/** Of the furthest condition, unchanged. */
+/** The message of the last condition that is set, unchanged. */
 export const messageIn = (conditions: readonly Condition[] | undefined): string =>
   STEPS.map((type) => conditionOf(conditions, type)).find((each) => each !== undefined)?.message ?? '';
 
@@ -219,7 +223,7 @@ function stageProgress(status: StageStatus, spec: Stage | undefined, around: Aro
 
 const FINISHED: readonly StageProgress['state'][] = ['Done', 'Empty', 'Failed'];
 
-/** Why the run has failed after it began. */
+/** Why the run failed after its start. */
 const failureOf = ({ status }: StagedUpdateRun): Condition | undefined => {
   const succeeded = conditionOf(status?.conditions, 'Succeeded');
   return succeeded?.status === 'False' ? succeeded : undefined;
@@ -229,7 +233,7 @@ const hasEnded = ({ status }: StagedUpdateRun): boolean =>
   conditionOf(status?.conditions, 'Succeeded') !== undefined ||
   conditionOf(status?.conditions, 'Initialized')?.status === 'False';
 
-/** A run that fails because something around it has changed leaves the conditions of its open stage as they are. */
+/** A run that fails because its placement or clusters changed does not update the conditions of its open stage. */
 function stageState({ conditions }: StageStatus, run: StagedUpdateRun): StageProgress['state'] {
   const succeeded = conditionOf(conditions, 'Succeeded');
   if (succeeded?.status === 'True') return succeeded.reason === 'StageUpdatingSkippedNoClusters' ? 'Empty' : 'Done';
@@ -266,7 +270,7 @@ function clusterProgress({ clusterName: cluster, conditions }: StageClusterStatu
   }
   if (succeeded?.status === 'False')
     return { cluster, state: 'Failed', ...since(succeeded), message: succeeded.message };
-  // What it is held by itself; that it waits for others is no news.
+  // The hold of the cluster itself; that it waits for others is already known.
   const own = holds.find(({ code, on, clusters = [] }) =>
     code === 'RemovalPending' ? clusters.includes(cluster) : on?.kind === 'MemberCluster' && on.name === cluster,
   );
@@ -282,7 +286,10 @@ function clusterProgress({ clusterName: cluster, conditions }: StageClusterStatu
 
 // ---- gates
 
-/** As the hub does: one that an earlier run of the name has asked for, or that was made by hand, opens no gate of this run. */
+/**
+ * As on the hub: a request of an earlier run of the same name, or one that was created by hand, opens no gate of this
+ * run.
+ */
 function askedBy({ metadata: { uid } }: StagedUpdateRun, request: ApprovalRequest | undefined) {
   const owners = request?.metadata.ownerReferences ?? [];
   return uid !== undefined && owners.some((owner) => owner.uid === uid) ? request : undefined;
@@ -294,7 +301,7 @@ function gateOf(
     readonly when: RunGate['when'];
     readonly stage: string;
     readonly spec: Stage | undefined;
-    /** Of the stage, or of the whole run. */
+    /** The stage or the whole run is over. */
     readonly isOver: boolean;
   },
 ): RunGate {

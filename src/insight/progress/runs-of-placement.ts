@@ -9,14 +9,17 @@ import { phaseOf, type RunPhase } from './run-progress.ts';
 const UNDER_WAY: readonly RunPhase[] = ['New', 'Initializing', 'Starting', 'Running', 'Waiting', 'Stuck', 'Stopping'];
 const OVER: readonly RunPhase[] = ['Succeeded', 'Failed'];
 
-/** It moves clusters now, or will without another word. */
+/** It moves clusters now, or will without further action. */
 export const isUnderWay = (run: StagedUpdateRun): boolean =>
   run.spec.state === 'Run' && UNDER_WAY.includes(phaseOf(run));
 
 const isNewer = ({ metadata: a }: StagedUpdateRun, { metadata: b }: StagedUpdateRun): number =>
   byText(b.creationTimestamp ?? '', a.creationTimestamp ?? '') || byText(b.name ?? '', a.name ?? '');
 
-/** Who is not over, those under way first and of them the newest; a run that is only prepared moves nothing, so it comes last. */
+/**
+ * Unfinished runs: those in progress first, newest first; runs that are only initialized last, because they move
+ * nothing.
+ */
 export function openRuns(runs: readonly StagedUpdateRun[]): readonly StagedUpdateRun[] {
   const rank = (run: StagedUpdateRun): number => (isUnderWay(run) ? 0 : run.spec.state === 'Initialize' ? 2 : 1);
   return runs
@@ -26,11 +29,11 @@ export function openRuns(runs: readonly StagedUpdateRun[]): readonly StagedUpdat
 
 export const newestFirst = (runs: readonly StagedUpdateRun[]): readonly StagedUpdateRun[] => runs.toSorted(isNewer);
 
-/** The newest of those that are over. */
+/** The newest finished run. */
 export const lastRun = (runs: readonly StagedUpdateRun[]): StagedUpdateRun | undefined =>
   runs.filter((run) => OVER.includes(phaseOf(run))).toSorted(isNewer)[0];
 
-/** Runs that are under way beside this one; one that waits for it is not in its way. */
+/** Other runs in progress, without those that wait for this one. */
 export const othersUnderWay = (runs: readonly StagedUpdateRun[], { metadata }: StagedUpdateRun) =>
   openRuns(runs).filter(
     (other) =>
@@ -39,7 +42,7 @@ export const othersUnderWay = (runs: readonly StagedUpdateRun[], { metadata }: S
       !other.status?.holds?.some(({ code, on }) => code === 'OtherRun' && on?.name === metadata.name),
   );
 
-/** The indexes that a run may name, in their order. */
+/** The revision indexes that a run may name, in order. */
 export const revisionsIn = (snapshots: readonly HubResourceSnapshot[]): readonly number[] =>
   [...new Set(snapshots.filter(isMaster).flatMap((each) => resourceIndexOf(each) ?? []))].sort(byNumber);
 
@@ -49,7 +52,7 @@ const hasBegun = (run: StagedUpdateRun): boolean =>
 const hasBegunStage = ({ status }: StagedUpdateRun): boolean =>
   stagesIn(status ?? {}).some(({ conditions = [] }) => conditions.length > 0);
 
-/** The one that moves clusters: one that is stopped moves none, and one that only waits for another run has begun no stage. */
+/** The run that moves clusters: a stopped run moves none, and a run that waits for another one has started no stage. */
 export function movedBy(runs: readonly StagedUpdateRun[]): Staging['run'] {
   const begun = openRuns(runs).filter((run) => isUnderWay(run) && hasBegun(run));
   const run = begun.find(hasBegunStage) ?? begun[0];

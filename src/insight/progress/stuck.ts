@@ -1,17 +1,17 @@
-// Whether what a placement waits for passes by itself, or a person has to look.
+// Whether the placement's holds resolve themselves, or a user has to act.
 import { BLOCKING } from '../../api/hold.ts';
 import type { HoldEntry } from '../../api/holds.ts';
 import type { ClusterProgress, Stage } from './placement-progress.ts';
 
-/** `Waits`: a person, or the clock, decides when it goes on. */
+/** `Waits`: for a user or for a time. */
 export type Label = 'Blocked' | 'Updating' | 'Waits';
 
-/** A healthy cluster makes way within this time, most often. */
+/** A healthy cluster usually becomes available within this time. */
 const SOON_MS = 60_000;
 
 const FAILED: readonly unknown[] = ['failed', 'diff-failed', 'unreachable'];
 
-/** Of a rollout that moves: one cluster waits for another. */
+/** Holds of a rollout in progress: one cluster waits for another. */
 const PASSING: readonly string[] = [
   'BatchGate',
   'BudgetUsed',
@@ -25,7 +25,7 @@ const PASSING: readonly string[] = [
   'SurgeUsed',
 ];
 
-/** `clusters`: of the placement; one that cannot start blocks a rollout at once. */
+/** `clusters`: those of the placement; one that cannot start blocks a rollout at once. */
 export function labelOf(
   { code, on, facts, since }: Pick<HoldEntry, 'code' | 'on' | 'facts' | 'since'>,
   now: number,
@@ -40,7 +40,7 @@ export function labelOf(
 
 const FAILED_STAGES: readonly Stage[] = ['ApplyFailed', 'OverrideFailed', 'CompareFailed'];
 
-/** A cluster that a person has to look at. One that is not available yet is given time, unless its Pods cannot start. */
+/** The cluster needs a user. One that is not available yet gets some time, unless its Pods cannot start. */
 export const isFailing = (
   { stage, since, cannotStart }: Pick<ClusterProgress, 'stage' | 'since' | 'cannotStart'>,
   now: number,
