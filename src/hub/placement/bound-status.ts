@@ -4,29 +4,20 @@
 import type { Condition } from '../../api/conditions.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
 import type { ClusterPlacementState } from '../../api/placement-state.ts';
+import { jsonBytes } from '../status/json-bytes.ts';
 
 const LEAN_ABOVE = 512_000;
 const CUT_ABOVE = 1024 * 1024;
 
 export function boundStatus(status: PlacementStatus): PlacementStatus {
   const clusters = status.placementStatuses ?? [];
-  const bytes = bytesOf(status);
+  const bytes = jsonBytes(status);
   if (bytes <= LEAN_ABOVE) return status;
   const lean: PlacementStatus = { ...status, placementStatuses: clusters.map(withoutTrueMessages) };
   if (bytes - clusters.reduce((sum, cluster) => sum + trueMessageBytes(cluster), 0) <= CUT_ABOVE) return lean;
   const open = (lean.placementStatuses ?? []).filter((cluster) => !isAllTrue(cluster));
   const left = clusters.length - open.length;
   return fitting({ ...lean, placementStatuses: open }, left, clusters.length);
-}
-
-/** The size as JSON, estimated without serializing; slightly too high for short numbers. */
-function bytesOf(value: unknown): number {
-  if (typeof value === 'string') return Buffer.byteLength(value) + 2;
-  if (typeof value !== 'object' || value === null) return 8;
-  let sum = 2;
-  if (Array.isArray(value)) for (const item of value) sum += bytesOf(item) + 1;
-  else for (const key in value) sum += key.length + 4 + bytesOf((value as Readonly<Record<string, unknown>>)[key]);
-  return sum;
 }
 
 const trueMessageBytes = ({ conditions = [] }: ClusterPlacementState): number =>
@@ -55,15 +46,15 @@ function fitting(status: PlacementStatus, notListed: number, total: number): Pla
     { ...status, notListed: { ready: notListed } },
     `${notListed} of ${total} clusters, all True, are not listed`,
   );
-  if (bytesOf(said) <= CUT_ABOVE) return said;
+  if (jsonBytes(said) <= CUT_ABOVE) return said;
   const bare = (status.placementStatuses ?? []).map(
     ({ failedPlacements: _f, driftedPlacements: _d, diffedPlacements: _i, ...cluster }): ClusterPlacementState =>
       cluster,
   );
-  let room = CUT_ABOVE - bytesOf({ ...status, placementStatuses: [] }) - 1024;
+  let room = CUT_ABOVE - jsonBytes({ ...status, placementStatuses: [] }) - 1024;
   const listed: ClusterPlacementState[] = [];
   for (const cluster of bare) {
-    room -= bytesOf(cluster) + 1;
+    room -= jsonBytes(cluster) + 1;
     if (room < 0) break;
     listed.push(cluster);
   }

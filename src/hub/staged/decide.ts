@@ -21,6 +21,7 @@ import { type Evaluation, think } from './evaluate.ts';
 import { newsIn } from './events.ts';
 import type { Observed } from './observed.ts';
 import { recordedOrders } from './recorded-orders.ts';
+import { boundRun } from './size.ts';
 import { isTurn } from './status-rule.ts';
 import type { Targets } from './targets.ts';
 
@@ -218,7 +219,7 @@ function withStatus(observed: Observed, { status, holds, before = [], hasMoved, 
   const { family, run, now, statusDue, turnDue = statusDue } = observed;
   const waking = { ...(wakeAt === undefined ? {} : { wakeAt }), ...(hasMoved ? { again: 'at once' as const } : {}) };
   const entries = summariseHolds(holds);
-  const { holds: _holds, ...rest } = status;
+  const { holds: _holds, ...rest } = boundRun(status);
   const next: StagedUpdateRunStatus = entries.length === 0 ? rest : { ...rest, holds: [...entries] };
   if (saysTheSame(observed.status, next)) return { ...decision(before, holds, because), ...waking };
   const isTold = isTurn(observed.status, next);

@@ -31,6 +31,7 @@ import { type HubRun, isInitialized, isOver } from '../staged-sources.ts';
 import { troubleInAnnotations } from './annotations.ts';
 import type { Facts, Observed, Premise, Wrong } from './observed.ts';
 import { overridesIn, undecidedIn } from './recorded-orders.ts';
+import { troubleInSize } from './size.ts';
 import { stagesOf, troubleIn } from './stages.ts';
 import { missing, type Targets, targetsOf } from './targets.ts';
 
@@ -113,6 +114,16 @@ export function initialise(observed: Observed): Initialised {
   if (!staged.ok) return user(staged.message, onStrategy, ...staged.clusters.map(onMember));
   draft.stagesStatus = mutableCopy(staged.stages);
   draft.deletionStageStatus = deletionStage(targets);
+  // Neither could be stored, so the status of a refused run has none of its clusters.
+  const refuseIfTooLarge = () => {
+    const large = troubleInSize(draft as StagedUpdateRunStatus);
+    if (large === undefined) return undefined;
+    delete draft.stagesStatus;
+    delete draft.deletionStageStatus;
+    return user(large);
+  };
+  const tooManyClusters = refuseIfTooLarge();
+  if (tooManyClusters !== undefined) return tooManyClusters;
 
   const unsupported = unsupportedHolds(observed);
   if (unsupported.length > 0) return wait(unsupported);
@@ -138,6 +149,8 @@ export function initialise(observed: Observed): Initialised {
   );
   if (undecided.length > 0) return wait(undecided);
   draft.stagesStatus = mutableCopy(staged.stages.map((stage) => overridden(orders, stage)));
+  const tooManyOverrides = refuseIfTooLarge();
+  if (tooManyOverrides !== undefined) return tooManyOverrides;
   return { state: 'ready', status: sayReady(observed, draft as StagedUpdateRunStatus) };
 }
 
