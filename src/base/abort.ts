@@ -1,6 +1,8 @@
-// Hearing an AbortSignal, without leaks and without noise.
+// Reactions to an AbortSignal, without leaks and warnings.
 
-/** One signal ends hundreds of watches and thousands of calls; a listener of its own for each would cost more than a call does. */
+/**
+ * One signal ends hundreds of watches and thousands of calls; a separate listener for each would cost more than a call.
+ */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 function waitingFor(signal: AbortSignal): Set<() => void> {
@@ -18,7 +20,7 @@ function waitingFor(signal: AbortSignal): Set<() => void> {
   return runs;
 }
 
-/** Runs once when the signal fires, at once if it already has. Returns a function that cancels. */
+/** Called once when the signal fires, immediately if it already has. Returns a function that cancels. */
 export function onAbort(signal: AbortSignal, run: () => void): () => void {
   if (signal.aborted) {
     run();
@@ -32,7 +34,7 @@ export function onAbort(signal: AbortSignal, run: () => void): () => void {
   };
 }
 
-/** The promise's outcome, or `instead()` thrown as soon as the signal fires. */
+/** The result of the promise, or throws `instead()` as soon as the signal fires. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, instead: () => Error): Promise<T> {
   let forget = () => {};
   try {

@@ -1,11 +1,11 @@
-// Durations as `kubectl get` shows them: at most two units, coarser the longer it is.
+// Durations in the format of `kubectl get`: at most two units, coarser for longer durations.
 
 const SECOND = 1000;
 
 const two = (large: number, largeUnit: string, small: number, smallUnit: string): string =>
   small === 0 ? `${large}${largeUnit}` : `${large}${largeUnit}${small}${smallUnit}`;
 
-/** `7s`, `8m11s`, `3h5m`, `47h`, `5d3h`, `2y34d`. More than a second below zero is `<invalid>`. */
+/** `7s`, `8m11s`, `3h5m`, `47h`, `5d3h`, `2y34d`. Less than -1 s is `<invalid>`. */
 export function shortDuration(ms: number): string {
   const seconds = Math.trunc(ms / SECOND);
   if (seconds < 0) return seconds < -1 ? '<invalid>' : '0s';
@@ -23,11 +23,11 @@ export function shortDuration(ms: number): string {
   return years < 8 ? two(years, 'y', days % 365, 'd') : `${years}y`;
 }
 
-/** How long ago a moment was. A moment that is no number (a stamp that did not parse) is `<invalid>`. */
+/** The age at `nowMs`. NaN (a timestamp that did not parse) is `<invalid>`. */
 export const ageText = (fromMs: number, nowMs: number): string =>
   Number.isNaN(fromMs) ? '<invalid>' : shortDuration(nowMs - fromMs);
 
 const STAMP = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
-/** Milliseconds of an RFC 3339 stamp, NaN for anything else. Date.parse alone would take far more than that. */
+/** Milliseconds of an RFC 3339 timestamp, NaN for anything else. Date.parse alone accepts many other formats. */
 export const stampMs = (text: string): number => (STAMP.test(text) ? Date.parse(text) : Number.NaN);

@@ -1,9 +1,9 @@
-// Time, injected. The wall clock is used in `main` and `cli`; a simulated world brings its own.
+// Injected time. `main` and `cli` use the wall clock; a simulated world has its own.
 
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Runs once at or after the given moment. Returns a function that cancels. The name says in traces what fired. */
+  /** Called once at or after the given time. Returns a function that cancels. Traces show the name. */
   at(epochMs: number, name: string, run: () => void): () => void;
 }
 
@@ -13,8 +13,8 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 export const wallClock: Clock = {
   now: () => Date.now(),
   at(epochMs, _name, run) {
-    // What is due already waits for the loop's turn, not for the millisecond that the shortest timer takes. Not unref'd: the loop would sleep
-    // until something else happens.
+    // A due function runs in the next turn of the loop, without the millisecond of the shortest timer. Not unref'd:
+    // otherwise the loop would sleep until another event.
     if (epochMs <= Date.now()) {
       const turn = setImmediate(run);
       return () => clearImmediate(turn);
@@ -30,7 +30,7 @@ export const wallClock: Clock = {
   },
 };
 
-/** Resolves when the clock reaches the moment, or at once with 'aborted' when the signal fires. */
+/** Resolves when the clock reaches the time, or with 'aborted' when the signal fires. */
 export function until(
   clock: Clock,
   epochMs: number,
@@ -58,7 +58,7 @@ export function kubeTime(epochMs: number): string {
   return last.text;
 }
 
-/** Every write of a second asks for the same text. */
+/** Cached, because all writes within a second need the same text. */
 let last = { second: Number.NaN, text: '' };
 
 /** Kubernetes' metav1.MicroTime: RFC 3339 with six digits. */

@@ -1,11 +1,11 @@
 // Total orders that do not depend on locale, insertion or time.
 
-/** Order of strings by UTF-16 code unit: for the ASCII names of Kubernetes this is byte order. */
+/** Compares strings by UTF-16 code units: for the ASCII names of Kubernetes this is byte order. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 export const byNumber = (a: number, b: number): number => a - b;
 
-/** Orders items by a text that is taken from each. */
+/** Sorts items by a string of each. */
 export const by =
   <T>(textOf: (item: T) => string) =>
   (a: T, b: T): number =>

@@ -1,4 +1,4 @@
-// Durations as Go writes them (`1h30m0s`, `250ms`): the text of metav1.Duration and of command-line flags.
+// Durations in Go's format (`1h30m0s`, `250ms`): that of metav1.Duration and of command-line flags.
 
 const UNITS: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -12,7 +12,7 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 const LONGEST_MS = 2 ** 63 / 1e6;
 
-/** Milliseconds, or undefined when the text is no duration or too long for one. */
+/** Milliseconds, or undefined if the text is not a duration or too long. */
 export function parseDuration(text: string): number | undefined {
   if (text.length > 64) return undefined;
   const negative = text.startsWith('-');
@@ -31,7 +31,7 @@ export function parseDuration(text: string): number | undefined {
   return negative ? -total : total;
 }
 
-/** The shortest text that Go prints for it: `0s`, `1.5s`, `2m0s`, `26h0m0s`. Exact down to the millisecond. */
+/** The shortest text that Go prints: `0s`, `1.5s`, `2m0s`, `26h0m0s`. Millisecond precision. */
 export function formatDuration(ms: number): string {
   const sign = ms < 0 ? '-' : '';
   const whole = Math.round(Math.abs(ms));

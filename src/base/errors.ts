@@ -1,6 +1,6 @@
-// The few kinds of failure that the rest of the program tells apart. Everything else is the network, the disk or a bug.
+// The kinds of failure that the program distinguishes. All others are the network, the disk or a bug.
 
-/** The user wrote something that cannot work. The condition says so; nothing is retried until the object changes. */
+/** A user wrote something invalid. The condition reports it; nothing is retried until the object changes. */
 export class UserError extends Error {
   override readonly name = 'UserError';
   readonly reason: string;
@@ -25,7 +25,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** The API server said no. `reason` is the word of Kubernetes' Status (NotFound, Conflict, Invalid …). */
+/** The API server rejected a request. `reason` is that of Kubernetes' Status (NotFound, Conflict, Invalid …). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: number;
@@ -39,10 +39,10 @@ export class ApiError extends Error {
   }
 }
 
-/** A call went out and no answer came: a write may or may not have happened. */
+/** A call was sent and got no response: a write may or may not have happened. */
 export class LostError extends Error {
   override readonly name = 'LostError';
-  /** False: the server never saw it, so it has not happened. */
+  /** False: the server never received it, so it has not happened. */
   readonly sent: boolean;
   constructor(message?: string, options: ErrorOptions & { readonly sent?: boolean } = {}) {
     super(message, options);
@@ -50,7 +50,7 @@ export class LostError extends Error {
   }
 }
 
-/** An assumption of ours broke: a bug, or a foreign edit. */
+/** An internal assumption is violated: a bug, or a foreign edit. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError';
 }
@@ -59,7 +59,7 @@ export function invariant(holds: unknown, message: string): asserts holds {
   if (!holds) throw new InvariantError(message);
 }
 
-/** What AbortSignal users expect to be rejected with. */
+/** The rejection that users of AbortSignal expect. */
 export class AbortError extends Error {
   override readonly name = 'AbortError';
 }

@@ -1,4 +1,4 @@
-// Field selectors: `metadata.name=web,involvedObject.namespace=,status.phase!=Running`. Which fields exist is the kind's matter.
+// Field selectors: `metadata.name=web,involvedObject.namespace=,status.phase!=Running`. Each kind defines its fields.
 import { ApiError } from './errors.ts';
 
 export interface FieldTerm {
@@ -11,12 +11,14 @@ const LONGEST_SELECTOR = 65_536;
 
 const refusal = (message: string): ApiError => new ApiError(400, 'BadRequest', message);
 
-/** The terms of a `fieldSelector` query, all of which must hold. Throws ApiError 400 in the words of Kubernetes. */
+/**
+ * The terms of a `fieldSelector` query, all of which must match. Throws ApiError 400 with the message of Kubernetes.
+ */
 export function parseFieldSelector(text: string): readonly FieldTerm[] {
   if (text.length > LONGEST_SELECTOR) throw refusal(`the selector is longer than ${LONGEST_SELECTOR} characters`);
   const terms: FieldTerm[] = [];
-  // A backslash protects the character after it, so an escaped comma does not end a term. Sorted, so that of several mistakes
-  // the same one is reported whatever the order.
+  // A backslash escapes the next character, so an escaped comma does not end a term. Sorted, so that the reported error
+  // does not depend on the order of the terms.
   for (const part of (text.match(/(?:\\[\s\S]?|[^\\,])+/g) ?? []).sort()) {
     const split = /!=|==?/.exec(part);
     if (split === null) throw refusal(`invalid selector: '${text}'; can't understand '${part}'`);
@@ -51,14 +53,14 @@ function unescaped(value: string): string {
   return result;
 }
 
-/** How to read a field; an absent one reads as the empty text. */
+/** Readers of the fields; an absent field reads as the empty string. */
 export type FieldReaders<T> = Readonly<Record<string, (object: T) => string>>;
 
 export type CompiledFields<T> =
   | { readonly matches: (object: T) => boolean; readonly unknownField?: undefined }
   | { readonly unknownField: string };
 
-/** Binds terms to a kind's fields. A field that the kind does not offer is named, for the caller to refuse. */
+/** Binds terms to a kind's fields. Returns the name of an unsupported field, for the caller's error. */
 export function compileFields<T>(terms: readonly FieldTerm[], readers: FieldReaders<T>): CompiledFields<T> {
   const tests: ((object: T) => boolean)[] = [];
   for (const { field, equal, value } of terms) {

@@ -1,5 +1,5 @@
-// JSON text exactly as Go's encoder writes a map: keys in byte order, no white space, and the characters that could end a script escaped. For
-// hashes and annotations that programs written in Go compare with their own.
+// JSON text exactly as Go's encoder writes a map: sorted keys, no white space, and HTML-sensitive characters escaped.
+// For hashes and annotations that Go programs compare with their own.
 
 export function goJson(value: unknown): string {
   if (typeof value === 'string') return goText(value);
@@ -17,7 +17,7 @@ export function goJson(value: unknown): string {
 }
 
 const ESCAPED = /[<>&\u2028\u2029]/g;
-/** Nothing in it that any encoder writes otherwise. */
+/** Text that every encoder writes the same way. */
 const PLAIN = /^[\w !#$%'()*+,\-./:;=?@[\]^`{|}~]*$/;
 
 const goText = (text: string): string =>

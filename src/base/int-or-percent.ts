@@ -1,24 +1,25 @@
-// Counts that may be written as a share of a total (`3` or `25%`). Three rules of rounding exist and must not be mixed up: each caller
-// names the one it means.
+// Counts that may be percentages of a total (`3` or `25%`). There are three rounding rules, and each caller must choose
+// the right one.
 import { UserError } from './errors.ts';
 
 export type IntOrPercent = number | string;
 
-/** Rolling updates and disruption budgets: a share rounds up, so that a small fleet can move at all. */
+/** Rolling updates and disruption budgets: a percentage is rounded up, so that a small fleet can progress. */
 export const countRoundedUp = (value: IntOrPercent, total: number): number => {
   const { count, share } = read(value);
   return share === undefined ? Math.max(0, count) : Math.ceil((share * total) / 100);
 };
 
-/** Stages: a share rounds down, and at least one cluster moves. */
+/** Stages: a percentage is rounded down, and at least one cluster is updated. */
 export const countAtLeastOne = (value: IntOrPercent, total: number): number => {
   const { count, share } = read(value);
   return Math.max(1, share === undefined ? count : Math.floor((share * total) / 100));
 };
 
 /**
- * Partitions: the first value that is set counts, none means all. A share rounds down to at least one; only the number 0 means zero. A number
- * above the total counts as the total, a number written as text does not: the rule is Rancher Fleet's.
+ * Partitions: the first value that is set counts, the default is all. A percentage is rounded down, but at least to
+ * one; only the number 0 means zero. A number above the total counts as the total, a number written as a string does
+ * not: the rule is Rancher Fleet's.
  */
 export function partitionLimit(total: number, ...values: readonly (IntOrPercent | undefined)[]): number {
   if (total <= 0) return 1;
@@ -34,7 +35,7 @@ export function partitionLimit(total: number, ...values: readonly (IntOrPercent 
 const WHOLE_POSITIVE = /^\+?0*[1-9]\d{0,8}$/;
 const FLOAT_PERCENT = /^[+-]?(\d{1,9}\.?\d{0,9}|\.\d{1,9})%$/;
 
-/** The number before the sign of `25%`, undefined for a plain count. */
+/** The number of `25%`, undefined for a plain count. */
 export const percentOf = (value: IntOrPercent): number | undefined => read(value).share;
 
 function read(value: IntOrPercent): { readonly count: number; readonly share: number | undefined } {

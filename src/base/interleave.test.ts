@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { interleaved } from './interleave.ts';
 
-/** A stream whose items are handed in one by one. */
+/** A stream whose items the test supplies one by one. */
 function handed<T>() {
   const items: T[] = [];
   let wake = () => {};

@@ -1,9 +1,12 @@
-// Two streams as one, in the order in which things come. Guarantees: what one of them says is dealt with before the next is taken; the whole
-// ends when the first ends, whatever the second still has to say; an error of either is thrown.
+// Merges two streams in the order of arrival. Guarantee: an item is processed before the next one is taken; the result
+// ends when the first stream ends, even if the second has more items; an error of either is thrown.
 
 export type Interleaved<A, B> = { readonly main: A } | { readonly side: B };
 
-/** A reader that stops early must also end the second by other means, such as its signal: it may be waiting for something that never comes. */
+/**
+ * A reader that stops early must also end the second stream by other means, such as its signal: it may be waiting for
+ * an item that never arrives.
+ */
 export async function* interleaved<A, B>(
   main: AsyncIterable<A>,
   side: AsyncIterable<B>,

@@ -1,5 +1,5 @@
-// Fields that a JSON text names twice. JSON.parse keeps the last and says nothing, so the text is looked at again, cheaply: as many members
-// in the text as in the value means that none was lost.
+// Fields that a JSON text contains twice. JSON.parse silently keeps the last one, so the text is scanned cheaply: if it
+// has as many members as the value, none was lost.
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -10,17 +10,15 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const COMMA = 0x2c;
 
-/** No reader is left. */
+/** More are of no use to a reader. */
 const MAX_REPORTED = 100;
 
-/**
- * Paths of the repeated fields, `spec.ports[0].name`, in the order in which they are repeated. `value` is what JSON.parse made of the text.
- */
+/** Paths of the duplicate fields, `spec.ports[0].name`, in document order. `value` is the result of JSON.parse. */
 export function repeatedKeys(text: string, value: unknown): readonly string[] {
   return membersInText(text) === membersOf(value) ? [] : findRepeated(text);
 }
 
-/** Where the string that begins at a quote ends. */
+/** The end of the string that begins at a quote. */
 function endOfString(text: string, begin: number): number {
   let at = text.indexOf('"', begin + 1);
   while (text.charCodeAt(at - 1) === BACKSLASH) {
@@ -55,12 +53,12 @@ function membersOf(value: unknown): number {
 
 interface Level {
   readonly path: string;
-  /** Undefined in an array. */
+  /** undefined in an array. */
   readonly keys: Set<string> | undefined;
   index: number;
 }
 
-/** The text is valid JSON. */
+/** Requires valid JSON. */
 function findRepeated(text: string): readonly string[] {
   const found = new Set<string>();
   const levels: Level[] = [];

@@ -1,16 +1,16 @@
-// How deep JSON is nested, found without recursion: code that walks the value recursively is safe afterwards.
+// The nesting depth of JSON, computed without recursion: recursive code is safe afterwards.
 
 /**
- * More levels than this are let in nowhere, whatever the format. A real server allows 10,000. Ours recurses in more places (defaults,
- * pruning, copies) on a small stack, and V8 ends the whole process when a regular expression is compiled near its end. No object of
- * Kubernetes comes near.
+ * The maximum nesting depth in every format. A real server allows 10,000. Ours recurses in more places (defaults,
+ * pruning, copies) on a small stack, and V8 ends the whole process if a regular expression is compiled near the end of
+ * the stack. No Kubernetes object is that deep.
  */
 export const MAX_DEPTH = 200;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** True when arrays and objects are nested in more than so many levels. The text need not be valid JSON. */
+/** Whether arrays and objects are nested deeper than this. The text need not be valid JSON. */
 export function isNestedDeeper(text: string, levels: number): boolean {
   let depth = 0;
   let inString = false;
@@ -27,7 +27,7 @@ export function isNestedDeeper(text: string, levels: number): boolean {
   return false;
 }
 
-/** The same of a value. */
+/** The same for a value. */
 export function isDeeper(value: unknown, levels: number): boolean {
   let here: readonly unknown[] = [value];
   for (let depth = 0; ; depth++) {

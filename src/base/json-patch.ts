@@ -1,6 +1,7 @@
-// JSON patch (RFC 6902): add, remove, replace, move, copy, test, all or nothing. Pure: containers are copied once, when an operation
-// first writes into them; the rest is shared with the original. Bounded: copies grow the object by no more than 3 MiB, and it has no more levels
-// than any body may have, so that a short patch cannot blow up a server.
+// JSON patch (RFC 6902): add, remove, replace, move, copy, test, all or nothing. Pure: containers are copied once,
+// before the first write into them; the rest is shared with the original.
+// Bounded: copies grow the object by at most 3 MiB, and the result has the same maximum depth as any body, so that a
+// short patch cannot exhaust a server.
 import { deepEqual, isObject, type Json, setField } from './json.ts';
 import { isDeeper, MAX_DEPTH } from './json-nesting.ts';
 import { parsePointer } from './json-pointer.ts';
@@ -10,7 +11,7 @@ export type JsonOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'move' | 'copy'; readonly path: string; readonly from: string };
 
-/** As it comes from outside: not validated. */
+/** Not validated. */
 export interface RawOperation {
   readonly op: unknown;
   readonly path: unknown;
@@ -18,12 +19,12 @@ export interface RawOperation {
   readonly value?: Json;
 }
 
-/** An operation does not apply; nothing was changed. */
+/** An operation cannot be applied; nothing was changed. */
 export class JsonPatchError extends Error {}
 
 const MAX_COPIED_BYTES = 3 * 1024 * 1024;
 
-/** The original with all operations done. Throws JsonPatchError. */
+/** The original with all operations applied. Throws JsonPatchError. */
 export function patched(original: Json, operations: readonly (JsonOperation | RawOperation)[]): Json {
   const document = new Patching(original);
   for (const operation of operations) document.perform(operation);
@@ -31,7 +32,7 @@ export function patched(original: Json, operations: readonly (JsonOperation | Ra
   return document.root;
 }
 
-/** A key as a part of a path. */
+/** Keys as a JSON pointer. */
 export const pathTo = (...keys: readonly string[]): string =>
   keys.map((key) => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 
@@ -41,7 +42,7 @@ type Container = Json[] | Record<string, Json>;
 
 class Patching {
   root: Json;
-  /** Containers that were made here: safe to write into. */
+  /** Containers created here, which may be changed. */
   readonly #own = new WeakSet<object>();
   #copiedBytes = 0;
 
@@ -77,7 +78,7 @@ class Patching {
     }
   }
 
-  /** A field that is absent equals null; where there is no object to lack it, nothing equals anything. */
+  /** An absent field equals null; if its parent is not an object, nothing is equal. */
   #equals(keys: readonly string[], value: Json): boolean {
     const found = this.#find(keys);
     if (found !== undefined) return deepEqual(found, value);
@@ -94,7 +95,7 @@ class Patching {
     return here;
   }
 
-  /** The container of the last key, copied along the whole way unless that was done before. */
+  /** The container of the last key; copies all containers on the path, once. */
   #writable(keys: readonly string[]): Container {
     this.root = this.#owned(this.root, keys);
     let here = this.root as Container;
@@ -131,7 +132,7 @@ class Patching {
       setField(container, last, value);
       return;
     }
-    // Counted as if the new entry were there already: the place after the last one is allowed, -1 is that place.
+    // Counts as if the new entry existed: the index after the last one is allowed, and -1 is that index.
     const place = last === '-' ? container.length : listIndex(last, container.length + 1);
     if (place === undefined) throw inapplicable(`no list place ${last}`);
     container.splice(place, 0, value);
@@ -145,7 +146,7 @@ class Patching {
     }
     const container = this.#writable(keys);
     if (!Array.isArray(container)) {
-      // As on a real server a field that is absent can be replaced, too.
+      // As on a real server an absent field can be replaced, too.
       setField(container, last, value);
       return;
     }
@@ -173,12 +174,12 @@ class Patching {
 
   #copyOf(from: readonly string[]): Json {
     const value = this.#find(from);
-    // As on a real server a field that is absent is copied as null.
+    // As on a real server an absent field is copied as null.
     if (value === undefined && from.length > 0 && isObject(this.#find(from.slice(0, -1)))) return null;
     if (value === undefined) throw inapplicable('nothing there to copy');
     this.#copiedBytes += jsonSize(value);
     if (this.#copiedBytes > MAX_COPIED_BYTES) throw inapplicable('the copies of this patch are too large');
-    // A copy of its own: later operations may write into either of the two.
+    // A separate copy, because later operations may change either of the two.
     return structuredClone(value);
   }
 }
@@ -189,7 +190,7 @@ function keysOf(pointer: unknown, field: string): readonly string[] {
   return keys;
 }
 
-/** Places may be counted from the end: `-1` is the last one, as on a real server. */
+/** Negative indexes count from the end, `-1` is the last one, as on a real server. */
 function listIndex(key: string, length: number): number | undefined {
   if (!/^-?\d{1,9}$/.test(key)) return undefined;
   const place = Number(key) < 0 ? Number(key) + length : Number(key);
@@ -198,7 +199,7 @@ function listIndex(key: string, length: number): number | undefined {
 
 const placeIn = (list: readonly Json[], key: string): number | undefined => listIndex(key, list.length);
 
-/** About as many bytes as the JSON text has. */
+/** The approximate size of the JSON text in bytes. */
 function jsonSize(value: Json | undefined): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 5;

@@ -1,17 +1,20 @@
-// JSONPath in the dialect of Kubernetes, for the columns of CRDs and the paths of scale subresources: `.spec.replicas`,
-// `.metadata.labels.app\.kubernetes\.io/name`, `.status.conditions[?(@.type=="Ready")].status`, `[0]`, `[-1]`, `[1:3]`, `[*]`, `['x']`, `..name`.
-// What a path does not reach is an empty result, never an error: a column of an object that lacks the field is an empty cell.
+// JSONPath in Kubernetes' dialect, for the columns of CRDs and the paths of scale subresources: `.spec.replicas`,
+// `.metadata.labels.app\.kubernetes\.io/name`, `.status.conditions[?(@.type=="Ready")].status`, `[0]`, `[-1]`, `[1:3]`,
+// `[*]`, `['x']`, `..name`.
+// A path without a match has an empty result, never an error: the column of an object without the field is an empty
+// cell.
 import { isObject } from './json.ts';
 
-/** All values that a path reaches, in document order. */
+/** All values at a path, in document order. */
 export type JsonPath = (value: unknown) => readonly unknown[];
 
-/** The path's text makes no sense. */
+/** The path is invalid. */
 export class JsonPathError extends Error {
   override readonly name = 'JsonPathError';
 }
 
-// undefined = the path does not fit the data (an index out of range, a filter on something that is no list): nothing at all is found.
+// undefined = the path does not fit the data (an index out of range, a filter on something that is not a list), so the
+// whole result is empty.
 type Step = (inputs: readonly unknown[]) => readonly unknown[] | undefined;
 
 type Part = { readonly field: string } | { readonly step: Step };
@@ -34,7 +37,7 @@ export function compileJsonPath(text: string): JsonPath {
   return (value) => run(steps, value) ?? NOTHING;
 }
 
-/** Like compileJsonPath for those who want the first value only; plain field paths cost no allocation. */
+/** Like compileJsonPath, but only the first value; plain field paths allocate nothing. */
 export function compileFirst(text: string): (value: unknown) => unknown {
   const parts = parsePath(text);
   const fields = onlyFields(parts);
@@ -89,7 +92,7 @@ const childrenOf = (value: unknown): readonly unknown[] =>
 
 const wildcard: Step = (inputs) => inputs.flatMap(childrenOf);
 
-/** Every container at or below the inputs, parents first. Uses its own stack, so depth cannot overflow ours. */
+/** Every container at or below the inputs, parents first. Uses its own stack, so deep values cannot overflow ours. */
 const descend: Step = (inputs) => {
   const found: unknown[] = [];
   const pending = inputs.toReversed();
@@ -167,7 +170,7 @@ const filterStep =
     return found;
   };
 
-// Unlike types cannot be compared, not even for inequality.
+// Values of different types cannot be compared, not even for inequality.
 function comparison(operator: string): ((a: unknown, b: unknown) => boolean | undefined) | undefined {
   const of = (decide: (a: string | number, b: string | number) => boolean) => (a: unknown, b: unknown) =>
     (typeof a === 'string' && typeof b === 'string') || (typeof a === 'number' && typeof b === 'number')
@@ -213,7 +216,7 @@ function parsePath(text: string): readonly Part[] {
   return parts;
 }
 
-/** Parts up to where none begins. */
+/** Parses parts until none follows. */
 function parseParts(cursor: Cursor): Part[] {
   const parts: Part[] = [];
   skipSpace(cursor);
@@ -237,7 +240,7 @@ function parseParts(cursor: Cursor): Part[] {
   }
 }
 
-/** A field name; a backslash makes the character after it part of the name. */
+/** A field name; a backslash escapes the next character. */
 function fieldAt(cursor: Cursor): Part {
   const raw = taken(cursor, /(?:\\[\s\S]|[^\s.,[\]$@{}()=!<>\\])+/y) ?? '';
   return raw === '*' ? { step: wildcard } : { field: raw.replace(/\\([\s\S])/g, '$1') };
@@ -262,10 +265,10 @@ function bracketAt(cursor: Cursor): readonly Part[] {
   return members.length === 1 ? first : [{ step: unionStep(members.map((parts) => parts.map(stepOf))) }];
 }
 
-/** One thing between brackets: a quoted key, `*`, an index or a slice. */
+/** The content of brackets: a quoted key, `*`, an index or a slice. */
 function memberAt(cursor: Cursor): readonly Part[] {
   const quoted = taken(cursor, /'[^']*'|"[^"]*"/y);
-  // As in Kubernetes a quoted key is a path of its own: dots in names want a backslash here as well.
+  // As in Kubernetes a quoted key is parsed as a path: dots in names need a backslash here, too.
   if (quoted !== undefined) return parsePath(`.${quoted.slice(1, -1)}`);
   if (taken(cursor, /\*/y) !== undefined) return [{ step: wildcardOfList }];
   const slice = taken(cursor, /[-\d: ]+/y) ?? '';
@@ -320,7 +323,7 @@ function skipSpace(cursor: Cursor): void {
   while (cursor.text[cursor.at] === ' ') cursor.at++;
 }
 
-/** What a sticky pattern matches here, taken off the text. */
+/** Consumes what a sticky pattern matches at the cursor. */
 function taken(cursor: Cursor, sticky: RegExp): string | undefined {
   sticky.lastIndex = cursor.at;
   const match = sticky.exec(cursor.text)?.[0];

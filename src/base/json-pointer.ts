@@ -1,7 +1,7 @@
 // JSON pointers (RFC 6901): `/spec/template/metadata/labels/app.kubernetes.io~1name`.
 import { isObject } from './json.ts';
 
-/** The keys of a pointer; undefined when the text is none. The empty text points at the whole document. */
+/** The keys of a pointer; undefined if the text is not a pointer. The empty string is the whole document. */
 export function parsePointer(text: string): readonly string[] | undefined {
   if (text === '') return [];
   if (!text.startsWith('/') || /~(?![01])/.test(text)) return undefined;
@@ -16,10 +16,10 @@ export const formatPointer = (keys: readonly string[]): string =>
 
 const INDEX = /^(?:0|[1-9]\d{0,9})$/;
 
-/** The place in a list that a key names, or undefined when it is no number. */
+/** The list index of a key, or undefined if it is not a number. */
 export const indexOfKey = (key: string): number | undefined => (INDEX.test(key) ? Number(key) : undefined);
 
-/** What a pointer's keys lead to; undefined when nothing is there. Only own fields count. */
+/** The value at a pointer; undefined if there is none. Only own fields count. */
 export function valueAt(document: unknown, keys: readonly string[]): unknown {
   let here = document;
   for (const key of keys) {

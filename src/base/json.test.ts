@@ -9,7 +9,7 @@ describe('equality of data', () => {
     { it: 'the order of a list does', a: [1, 2], b: [2, 1], equal: false },
     { it: 'a list is no object', a: [], b: {}, equal: false },
     { it: 'null is not absent', a: { x: null }, b: {}, equal: false },
-    // Every object inherits something under these names.
+    // Every object inherits something with these names.
     { it: 'a key constructor is a key', a: {}, b: { constructor: 'x' }, equal: false },
     { it: 'a key toString is a key', a: { a: 1 }, b: { a: 1, toString: 'x' }, equal: false },
   ])('$it', ({ a, b, equal }) => {

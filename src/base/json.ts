@@ -1,4 +1,4 @@
-// Plain JSON data. Values that cross an interface of ours are frozen JSON: no class instances, no functions.
+// Plain JSON data. Values that cross our interfaces are frozen JSON: no class instances, no functions.
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json | undefined };
@@ -6,7 +6,7 @@ export type JsonObject = { readonly [key: string]: Json | undefined };
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Freezes a value and all it contains. Returns the same value. */
+/** Freezes a value and everything in it. Returns the same value. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value);
@@ -15,7 +15,9 @@ export function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** True when two JSON values are the same data; the order of keys does not matter, a key set to undefined is no key. */
+/**
+ * Whether two JSON values are equal; the order of keys does not matter, and a key with the value undefined is absent.
+ */
 export function deepEqual(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
@@ -30,11 +32,11 @@ export function deepEqual(a: unknown, b: unknown): boolean {
   return true;
 }
 
-/** Data may have a key `constructor` or `toString`; what all objects inherit under these names is no data. */
+/** Data may have a key `constructor` or `toString`; inherited values do not count. */
 const ownValue = (object: Record<string, unknown>, key: string): unknown =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
-/** An unfrozen copy of JSON data, to be changed before it is frozen again. */
+/** A mutable copy of JSON data. */
 export function mutableCopy<T>(value: T): Mutable<T> {
   if (typeof value !== 'object' || value === null) return value as Mutable<T>;
   if (Array.isArray(value)) return value.map(mutableCopy) as Mutable<T>;
@@ -43,14 +45,14 @@ export function mutableCopy<T>(value: T): Mutable<T> {
   return copy as Mutable<T>;
 }
 
-/** Sets a field under a key that comes from data. Assigning to `__proto__` would change the prototype instead. */
+/** Sets a field with a key from data. An assignment to `__proto__` would change the prototype. */
 export function setField(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
   else object[key] = value;
 }
 
-/** The same shape with every readonly taken off. */
+/** The same type without readonly. */
 export type Mutable<T> = T extends readonly (infer Item)[]
   ? Mutable<Item>[]
   : T extends object

@@ -1,6 +1,6 @@
-// Values that are made when first asked for and kept: constants that most runs never need, never state.
+// Values that are created on first use and kept: for constants that most runs do not need, never for state.
 
-/** Makes the value on the first call and returns the same one ever after. */
+/** Creates the value on the first call and returns the same one afterwards. */
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {
@@ -9,7 +9,7 @@ export function lazy<T>(make: () => T): () => T {
   };
 }
 
-/** Makes one value per text and keeps it. Only for a closed set of texts: nothing is ever forgotten. */
+/** Creates and keeps one value per string. Only for a closed set of strings, because nothing is ever evicted. */
 export function lazyByText<T>(make: (text: string) => T): (text: string) => T {
   const made = new Map<string, T>();
   return (text) => {

@@ -1,8 +1,8 @@
-// A map that keeps the most recently used entries up to a maximum: of their number, or of what they weigh together.
+// A map that keeps the most recently used entries up to a maximum number or total weight.
 
 export interface Lru<Key, Value> {
   readonly size: number;
-  /** Of all entries together; their number unless they are weighed. */
+  /** The total weight of all entries; by default their number. */
   readonly weight: number;
   get(key: Key): Value | undefined;
   /** Does not mark the entry as used. */
@@ -11,9 +11,9 @@ export interface Lru<Key, Value> {
   delete(key: Key): void;
 }
 
-/** An entry that weighs more than `max` by itself is not kept. */
+/** An entry that weighs more than `max` by itself is not stored. */
 export function createLru<Key, Value>(max: number, weigh: (value: Value) => number = () => 1): Lru<Key, Value> {
-  // A Map iterates in order of insertion, so its first key is the one that was not used for the longest time.
+  // A Map iterates in insertion order, so its first key is the least recently used one.
   const entries = new Map<Key, { readonly value: Value; readonly weight: number }>();
   let weight = 0;
 

@@ -1,7 +1,7 @@
-// Fan-out with a number: at most `limit` calls at a time.
+// Bounded parallelism: at most `limit` calls at a time.
 
 /**
- * Results in the order of the items. After the first failure nothing new is started; what runs is waited for, then that first
+ * Results in the order of the items. After the first failure no new call starts; running ones are awaited, then the
  * failure is thrown, so no call outlives the caller.
  */
 export async function mapLimit<T, R>(

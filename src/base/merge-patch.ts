@@ -1,5 +1,5 @@
-// JSON merge patch (RFC 7386): null takes a field away, objects merge, everything else replaces. Pure: what the patch does not touch
-// is shared with the original.
+// JSON merge patch (RFC 7386): null removes a field, objects merge, everything else replaces. Pure: unchanged parts are
+// shared with the original.
 import { isObject, type Json, type JsonObject, setField } from './json.ts';
 
 /** The original with the patch merged in. */
@@ -8,7 +8,7 @@ export function mergePatch(original: Json | undefined, patch: JsonObject): Json 
   const result: Record<string, Json> = {};
   for (const key in original) {
     const value = original[key];
-    // Own null fields of the original stay: only the patch's nulls take away.
+    // Null fields of the original stay: only nulls in the patch remove fields.
     if (value !== undefined && !Object.hasOwn(patch, key)) setField(result, key, value);
     else if (Object.hasOwn(patch, key)) place(result, key, value, patch[key]);
   }
@@ -21,7 +21,7 @@ function place(result: Record<string, Json>, key: string, before: Json | undefin
   setField(result, key, isJsonObject(patch) ? mergePatch(before, patch) : withoutNulls(patch));
 }
 
-/** A new value has no null fields, not even inside of lists: there is nothing that they could take away. */
+/** A new value has no null fields, not even inside lists, because there is nothing to remove. */
 export function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map(withoutNulls);
   if (!isJsonObject(value)) return value;

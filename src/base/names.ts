@@ -1,5 +1,5 @@
-// What Kubernetes accepts as names, label keys and label values, and the words in which it refuses. Each check returns all
-// complaints; none = the text is fine. Safe on hostile text: every pattern runs in linear time.
+// The names, label keys and label values that Kubernetes accepts, with its error messages. Each check returns all
+// errors; empty = valid. Safe for untrusted input: every pattern runs in linear time.
 import type { Random } from './random.ts';
 
 type Complaints = readonly string[];
@@ -17,7 +17,7 @@ const DNS_1035 = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const QUALIFIED = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 
 function pattern(source: string, rule: string, examples: readonly string[]): Pattern {
-  // Two spaces before `or`: so it is on a real server.
+  // Two spaces before `or`, as on a real server.
   const shown = examples.map((example) => `'${example}', `).join(' or ');
   return {
     regex: new RegExp(`^(?:${source})$`),
@@ -69,10 +69,10 @@ function check(value: string, form: Pattern, max: number, prefix = ''): Complain
   return [...(fits ? [] : [`${prefix}${tooLongText(max)}`]), ...(matches ? [] : [`${prefix}${form.refusal}`])];
 }
 
-/** The name of a Namespace, a port and the like: at most 63 characters, no dots. */
+/** The name of a Namespace, a port and similar: at most 63 characters, no dots. */
 export function dnsLabelErrors(value: string): Complaints {
   const complaints = check(value, label, 63);
-  // A valid subdomain that is no label has dots; saying so helps more than the pattern.
+  // A valid subdomain that is not a label has dots; this message helps more than the pattern.
   return complaints.length > 0 && value.includes('.') && subdomain.regex.test(value)
     ? complaints.map((each) => (each === label.refusal ? 'must not contain dots' : each))
     : complaints;
@@ -81,7 +81,7 @@ export function dnsLabelErrors(value: string): Complaints {
 /** The name of most objects: at most 253 characters. */
 export const dnsSubdomainErrors = (value: string): Complaints => check(value, subdomain, 253);
 
-/** The older, stricter form: starts with a letter. */
+/** The older, stricter format: starts with a letter. */
 export const dns1035LabelErrors = (value: string): Complaints => check(value, dns1035, 63);
 
 export const labelValueErrors = (value: string): Complaints => check(value, labelValue, 63);
@@ -116,14 +116,16 @@ export function configMapKeyErrors(value: string): Complaints {
   return value.startsWith('..') ? [...complaints, "must not start with '..'"] : complaints;
 }
 
-/** The freest form: whatever can stand in a URL path. RBAC objects use it. With `isPrefix`, a suffix will follow. */
+/** Any segment of a URL path. RBAC objects use it. With `isPrefix`, a suffix will follow. */
 export function pathSegmentErrors(value: string, isPrefix = false): Complaints {
   if (!isPrefix && (value === '.' || value === '..')) return [`may not be '${value}'`];
   const complaints = ['/', '%'].filter((each) => value.includes(each)).map((each) => `may not contain '${each}'`);
   return complaints.length === 0 ? NONE : complaints;
 }
 
-/** A check in the form that a kind's behaviour has: one text or undefined, and a generateName may end in a dash. */
+/**
+ * Converts a check to the form of a kind's behavior: one string or undefined, and a generateName may end with a dash.
+ */
 export const nameErrorBy =
   (errorsOf: (value: string, isPrefix: boolean) => Complaints) =>
   (name: string, isPrefix: boolean): string | undefined => {
@@ -131,7 +133,7 @@ export const nameErrorBy =
     return complaints.length === 0 ? undefined : complaints.join('; ');
   };
 
-/** What Kubernetes checks of a generateName: a trailing dash is fine since letters follow. */
+/** The part of a generateName that Kubernetes checks: a trailing dash is valid, because letters follow. */
 const prefixForCheck = (generateName: string): string =>
   generateName.length > 1 && generateName.endsWith('-') ? `${generateName.slice(0, -2)}a` : generateName;
 
@@ -139,7 +141,7 @@ const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
 const LONGEST_GENERATED = 63;
 
-/** Five characters without vowels and look-alikes. */
+/** Five characters without vowels and similar characters. */
 export function generatedSuffix(random: Random): string {
   let suffix = '';
   for (let i = 0; i < SUFFIX_LENGTH; i++) {
@@ -148,6 +150,6 @@ export function generatedSuffix(random: Random): string {
   return suffix;
 }
 
-/** A name from a generateName: the base is cut so that the whole is a valid label in length. */
+/** A name from a generateName: the base is truncated so that the length is valid for a label. */
 export const generatedName = (base: string, random: Random): string =>
   base.slice(0, LONGEST_GENERATED - SUFFIX_LENGTH) + generatedSuffix(random);

@@ -1,4 +1,4 @@
-// Names with numbers in them as people count: member-2 before member-10.
+// Sorts names with numbers naturally: member-2 before member-10.
 import { byText } from './compare.ts';
 
 const PARTS = /\d+|\D+/g;
@@ -14,7 +14,7 @@ export function byName(a: string, b: string): number {
   return left.length - right.length || byText(a, b);
 }
 
-/** Without turning them into numbers: a name may have more digits than a number can hold. */
+/** Compares digits as text, because a name may have more digits than a number can hold. */
 function byDigits(a: string, b: string): number {
   const [one, other] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
   return one.length - other.length || byText(one, other);

@@ -87,7 +87,8 @@ describe('a quantity', () => {
         expect(compareQuantities(q(canonicalQuantity(text)), q(text))).toBe(0);
         const once = canonicalQuantity(text);
         const twice = canonicalQuantity(once);
-        // A binary amount that is no multiple of 1024 is written without a suffix, as Kubernetes does; who reads that takes it for a decimal one.
+        // Kubernetes writes a binary amount that is not a multiple of 1024 without a suffix; when it is read again, it
+        // is decimal.
         const isTakenForDecimal = text.endsWith('i') && !once.endsWith('i');
         expect(isTakenForDecimal ? canonicalQuantity(twice) : once).toBe(twice);
       }),

@@ -1,17 +1,17 @@
-// Resource quantities (`500m`, `1536Mi`, `1e3`), exactly: a whole number of billionths, never a float. Finer values round away from
-// zero, as in Kubernetes: who asks for some gets some.
+// Resource quantities (`500m`, `1536Mi`, `1e3`), exact: an integer number of billionths, never a float. Finer values
+// are rounded away from zero, as in Kubernetes, so that a nonzero request never becomes 0.
 import { UserError } from './errors.ts';
 
 export interface Quantity {
   /** The value in billionths. */
   readonly nano: bigint;
-  /** Which family of suffixes it was written with, and is printed with again. */
+  /** The family of suffixes for parsing and printing. */
   readonly format: 'decimal' | 'binary' | 'exponent';
 }
 
 const NANO = 1_000_000_000n;
 const LARGEST_BINARY = (2n ** 63n - 1n) * NANO;
-// Kubernetes takes any exponent; ours ends where no machine will follow, so that `1e999999999` cannot eat the memory.
+// Kubernetes accepts any exponent; ours is limited, so that `1e999999999` cannot exhaust the memory.
 const LARGEST_EXPONENT = 100;
 const LONGEST_TEXT = 256;
 
@@ -27,7 +27,7 @@ interface Parsed extends Quantity {
   readonly canonical: string;
 }
 
-/** The quantity that a text or JSON number says, or undefined. */
+/** The quantity of a string or JSON number, or undefined. */
 export function parseQuantity(value: string | number): Quantity | undefined {
   const parsed = parse(String(value));
   return typeof parsed === 'string' ? undefined : parsed;
@@ -36,13 +36,13 @@ export function parseQuantity(value: string | number): Quantity | undefined {
 export const isQuantity = (value: unknown): boolean =>
   (typeof value === 'string' || typeof value === 'number') && parseQuantity(value) !== undefined;
 
-/** Why a text is no quantity, in Kubernetes' words, or undefined. */
+/** Why a string is not a quantity, as Kubernetes reports it, or undefined. */
 export function quantityError(value: string): string | undefined {
   const parsed = parse(value);
   return typeof parsed === 'string' ? parsed : undefined;
 }
 
-/** How Kubernetes stores a quantity: `0.5` as `500m`, `1024Ki` as `1Mi`. Throws UserError when it is none. */
+/** The canonical form: `0.5` is stored as `500m`, `1024Ki` as `1Mi`. Throws UserError if it is not a quantity. */
 export function canonicalQuantity(value: string | number): string {
   const parsed = parse(String(value));
   if (typeof parsed === 'string') throw new UserError('InvalidQuantity', parsed);
@@ -51,13 +51,13 @@ export function canonicalQuantity(value: string | number): string {
 
 export const compareQuantities = (a: Quantity, b: Quantity): number => (a.nano < b.nano ? -1 : a.nano > b.nano ? 1 : 0);
 
-/** The sum, in the first one's family of suffixes; nothing has no family. */
+/** The sum, in the suffix family of the first one; 0 has no family. */
 export const addQuantities = (a: Quantity, b: Quantity): Quantity => ({
   nano: a.nano + b.nano,
   format: a.nano === 0n ? b.format : a.format,
 });
 
-/** Without a fraction, with the largest suffix that loses nothing. */
+/** Without a fraction, with the largest suffix that is exact. */
 export function formatQuantity({ nano, format }: Quantity): string {
   if (nano === 0n) return '0';
   const small = nano > -1024n * NANO && nano < 1024n * NANO;
@@ -85,7 +85,7 @@ function divided(value: bigint, base: bigint, max = 1000): { readonly digits: bi
   return { digits, steps };
 }
 
-/** The quantity, or the refusal. */
+/** The quantity, or the error. */
 function parse(text: string): Parsed | string {
   const match = text.length > LONGEST_TEXT ? null : FORM.exec(text);
   if (match === null) return REFUSAL;
@@ -127,7 +127,7 @@ function scaled(digits: bigint, exponent: number): bigint {
   return (digits + divisor - 1n) / divisor;
 }
 
-/** Kubernetes keeps a text that looks canonical at first glance, even `1.500`; what we store must then be the same text. */
+/** Kubernetes keeps a text that looks canonical, even `1.500`; the stored text must then be the same. */
 function staysAsWritten(whole: string, fraction: string, { format, exponent, shift }: Scale): boolean {
   const stripped = whole.replace(/^0+/, '') || '0';
   if (format === 'binary') {

@@ -1,10 +1,10 @@
-// Randomness and identifiers, injected, so that a world replays from its seed.
+// Injected randomness and identifiers, so that a world is reproducible from its seed.
 import { randomBytes, randomUUID } from 'node:crypto';
 
 export interface Random {
   /** A number in [0, 1). */
   next(): number;
-  /** A stream of its own for one actor: drawing from it does not shift the others. */
+  /** A separate stream for one actor: drawing from it does not affect the others. */
   fork(label: string): Random;
   uuid(): string;
 }
@@ -15,7 +15,7 @@ export const systemRandom: Random = {
   uuid: () => randomUUID(),
 };
 
-/** A repeatable stream (mulberry32). Equal seeds give equal streams on every machine. */
+/** A reproducible stream (mulberry32). Equal seeds give equal streams on every machine. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {
@@ -36,7 +36,7 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-// FNV-1a: enough to tell labels apart.
+// FNV-1a: sufficient to distinguish labels.
 function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

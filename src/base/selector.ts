@@ -1,4 +1,4 @@
-// Label selectors: the text of a query and the LabelSelector objects of specs become one compiled form. Matching allocates nothing.
+// Label selectors: compiles query strings and LabelSelector objects to the same form. Matching allocates nothing.
 import { by } from './compare.ts';
 import { ApiError, UserError } from './errors.ts';
 import { labelValueErrors, qualifiedNameErrors } from './names.ts';
@@ -10,19 +10,19 @@ export type SelectorOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '
 export interface Requirement {
   readonly key: string;
   readonly operator: SelectorOperator;
-  /** Sorted, without repetitions. */
+  /** Sorted, without duplicates. */
   readonly values: readonly string[];
 }
 
 export interface Selector {
-  /** True when it selects everything because it asks for nothing. */
+  /** True if it has no requirements, so it selects everything. */
   readonly empty: boolean;
   /** Sorted by key. */
   readonly requirements: readonly Requirement[];
   matches(labels: LabelMap | undefined): boolean;
 }
 
-/** The LabelSelector of Kubernetes' specs. */
+/** The LabelSelector in Kubernetes' specs. */
 export interface LabelSelector {
   readonly matchLabels?: LabelMap;
   readonly matchExpressions?: readonly {
@@ -34,7 +34,7 @@ export interface LabelSelector {
 
 export const everything: Selector = { empty: true, requirements: [], matches: () => true };
 
-/** What an absent LabelSelector means in most specs. */
+/** The meaning of an absent LabelSelector in most specs. */
 export const nothing: Selector = { empty: false, requirements: [], matches: () => false };
 
 const LONGEST_SELECTOR = 65_536;
@@ -45,7 +45,8 @@ const INTEGER = /^[+-]?\d{1,19}$/;
 
 type Test = (labels: LabelMap) => boolean;
 
-// Only strings count: what a plain object inherits (`constructor`) are functions and must not look like labels.
+// Only strings count: the values that a plain object inherits (`constructor`) are functions and must not look like
+// labels.
 function testOf({ key, operator, values }: Requirement): Test {
   const [first = ''] = values;
   const many = values.length > 8 ? new Set(values) : undefined;
@@ -104,7 +105,7 @@ function isInteger(text: string): boolean {
   return INTEGER.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 
-/** Checks key and values; returns the complaints of Kubernetes, `path` and all. */
+/** Validates key and values; returns the errors of Kubernetes, including the path. */
 function complaintsOf({ key, operator, values }: Requirement): readonly string[] {
   const complaints: string[] = [];
   const keyErrors = qualifiedNameErrors(key);
@@ -136,9 +137,9 @@ const joined = (complaints: readonly string[]): string =>
 
 const distinct = (values: readonly string[]): readonly string[] => [...new Set(values)].sort();
 
-// ---- from text
+// ---- from strings
 
-/** Compiles the text of a `labelSelector` query. Throws ApiError 400 in the words of Kubernetes. */
+/** Compiles a `labelSelector` query. Throws ApiError 400 with the message of Kubernetes. */
 export function parseSelector(text: string): Selector {
   if (text.length > LONGEST_SELECTOR) {
     throw refusal(`unable to parse requirement: the selector is longer than ${LONGEST_SELECTOR} characters`);
@@ -175,7 +176,7 @@ interface Tokens {
   next(): string;
 }
 
-/** Symbols and words of the text, then END for ever. */
+/** Symbols and words of the text, then END. */
 function tokensOf(text: string): Tokens {
   const words = text.match(/==|!=|[=!(),<>]|[^=!(),<> \t\r\n]+/g) ?? [];
   let position = 0;
@@ -224,7 +225,7 @@ function exactValue(tokens: Tokens): string {
   return value;
 }
 
-/** `(a,b)`; a place between commas with nothing in it is the empty value. */
+/** `(a,b)`; an empty item between commas is the empty value. */
 function valueList(tokens: Tokens): readonly string[] {
   const open = tokens.next();
   if (open !== '(') throw unparsed(`found '${open}' expected: '('`);
@@ -260,7 +261,7 @@ const OPERATORS: Readonly<Record<string, SelectorOperator>> = {
 
 const compiled = new WeakMap<LabelSelector, Selector>();
 
-/** Compiles a LabelSelector: absent selects nothing, empty selects everything. Throws UserError when it cannot work. */
+/** Compiles a LabelSelector: absent selects nothing, empty selects everything. Throws UserError if it is invalid. */
 export function compileLabelSelector(selector: LabelSelector | undefined): Selector {
   if (selector === undefined || selector === null) return nothing;
   const known = compiled.get(selector);
@@ -281,19 +282,21 @@ export function compileLabelSelector(selector: LabelSelector | undefined): Selec
     if (complaints.length > 0) throw new UserError('InvalidSelector', joined(complaints));
   }
   const result = compile(requirements);
-  // A selector that can still change must not be remembered by its identity.
+  // Only frozen selectors are cached by identity, because others can still change.
   if (Object.isFrozen(selector)) compiled.set(selector, result);
   return result;
 }
 
-/** Every label given must be there with that value: the old form of selectors, as in a Service. Empty selects everything. */
+/**
+ * Requires every given label with its value: the older form of selectors, as in a Service. Empty selects everything.
+ */
 export const compileLabelMap = (labels: LabelMap): Selector =>
   compile(Object.entries(labels).map(([key, value]) => ({ key, operator: '=' as const, values: [value] })));
 
 export const matchesLabels = (selector: LabelSelector | undefined, labels: LabelMap | undefined): boolean =>
   compileLabelSelector(selector).matches(labels);
 
-/** The query text of a selector: what `status.selector` of a Scale carries. */
+/** The query string of a selector: the value of `status.selector` of a Scale. */
 export const formatSelector = (selector: Selector): string => selector.requirements.map(formatRequirement).join(',');
 
 function formatRequirement({ key, operator, values }: Requirement): string {

@@ -1,3 +1,3 @@
-/** A word that a POSIX shell reads as this text; unchanged where nothing in it is special to a shell. */
+/** Quotes a string for a POSIX shell, if necessary. */
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

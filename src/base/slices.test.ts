@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Clock } from './clock.ts';
 import { inSlices } from './slices.ts';
 
-/** Each item takes a millisecond; pauses end when they are let to. */
+/** Each item takes a millisecond; the test ends pauses. */
 function busy() {
   const pauses: (() => void)[] = [];
   let now = 0;

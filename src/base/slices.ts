@@ -1,11 +1,11 @@
-// Long work in slices, with pauses between them in which everybody else has a turn: nothing holds the event loop for long.
+// Runs long work in slices with pauses in between, so that nothing blocks the event loop for long.
 import { type Clock, until } from './clock.ts';
 
 const SLICE_MS = 5;
 
 /**
- * Calls `each` for one item after the other, until it returns 'stop'. Returns a promise only when a slice was not enough. On a clock
- * that does not advance, as in a simulated world, all is done at once.
+ * Calls `each` for one item after the other, until it returns 'stop'. Returns a promise only if one slice is not
+ * enough. On a clock that does not advance, as in a simulated world, everything runs in one slice.
  */
 export function inSlices<Item>(
   clock: Clock,
@@ -30,7 +30,7 @@ async function goOn<Item>(
   }
 }
 
-/** Where the next slice begins; undefined when there is none. */
+/** The start of the next slice; undefined if there is none. */
 function slice<Item>(
   clock: Clock,
   items: readonly Item[],

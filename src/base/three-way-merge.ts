@@ -1,8 +1,8 @@
-// The merge patch that brings a live object to what is wanted now, given what was wanted last: what is wanted is set, what is no longer
-// wanted is taken out, and what others put there is left alone. Lists are replaced as a whole.
+// The merge patch from a live object to its desired state, given the last applied state: desired fields are set, fields
+// that are no longer desired are removed, fields of other clients stay. Lists are replaced as a whole.
 import { deepEqual, isObject, type Json, type JsonObject, setField } from './json.ts';
 
-/** `{}` when there is nothing to do. */
+/** `{}` if nothing differs. */
 export function threeWayPatch(input: {
   readonly last: JsonObject;
   readonly wanted: JsonObject;

@@ -1,11 +1,11 @@
-// YAML that every reader takes for the same data: words that readers of the old YAML 1.1 (kubectl among them) take for booleans, numbers or
+// YAML that every reader interprets alike: words that YAML 1.1 readers (such as kubectl) take for booleans, numbers or
 // merge keys are quoted, as values and as keys.
 import { Document, type Scalar, type TagId, type Tags, visit } from 'yaml';
 
-/** The library's 1.1 mode knows all of these words but a few. */
+/** The library's 1.1 mode knows all of these words except a few. */
 const ALSO_SPECIAL = /^(?:<<|=|0o[0-7]+)$/i;
 
-/** With it, `<<` would be written bare. */
+/** With this tag, `<<` would be written without quotes. */
 const withoutMergeKeys = (tags: Tags): Tags =>
   tags.filter(
     (tag) => tag !== ('merge' satisfies TagId) && (typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:merge'),

@@ -1,13 +1,13 @@
-// YAML as Kubernetes reads it, safe for text from strangers: aliases cannot multiply, nesting cannot exhaust the stack, and the
-// result is plain JSON data, in which `__proto__` is a key like any other.
+// YAML as Kubernetes reads it, safe for untrusted text: aliases cannot multiply, nesting cannot exhaust the stack, and
+// the result is plain JSON data, in which `__proto__` is an ordinary key.
 import { Composer, type CST, type Document, isMap, isScalar, isSeq, Parser, type ScalarTag } from 'yaml';
 import { isObject, setField } from './json.ts';
 import { MAX_DEPTH } from './json-nesting.ts';
 
-/** The text is no YAML that we read. The message names the line. */
+/** The text is not valid or not supported YAML. The message names the line. */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
-  /** Where in the text, if that is known. */
+  /** The position in the text, if known. */
   readonly line: number | undefined;
   /** The message without the line. */
   readonly detail: string;
@@ -21,7 +21,7 @@ export class YamlError extends Error {
 
 const MAX_ALIASES = 100;
 
-// Kubernetes reads these two the old way (YAML 1.1), and manifests rely on it: `defaultMode: 0644`, `enabled: yes`.
+// Kubernetes reads these two as in YAML 1.1, and manifests rely on it: `defaultMode: 0644`, `enabled: yes`.
 const oldBoolean: ScalarTag = {
   tag: 'tag:yaml.org,2002:bool',
   default: true,
@@ -38,13 +38,13 @@ const oldOctal: ScalarTag = {
 const options = {
   customTags: (tags: unknown) => [oldOctal, oldBoolean, ...(tags as ScalarTag[])],
   merge: true,
-  uniqueKeys: false, // checkKeys does it
+  uniqueKeys: false, // checked by checkKeys
   prettyErrors: false,
   logLevel: 'silent',
 } as const;
 
 export interface YamlLimits {
-  /** In characters. Reading YAML takes a second per half a megabyte, so text from strangers needs a bound. */
+  /** In characters. Parsing takes a second per half a megabyte, so untrusted text needs a limit. */
   readonly length?: number;
 }
 
@@ -56,7 +56,7 @@ export function parseYaml(text: string, { length = Number.POSITIVE_INFINITY }: Y
   return document === undefined ? null : toJson(document, text);
 }
 
-/** All documents of a stream, empty ones left out. */
+/** All documents of a stream except empty ones. */
 export const parseYamlDocuments = (text: string): readonly unknown[] =>
   documentsOf(text)
     .map((document) => toJson(document, text))
@@ -70,7 +70,7 @@ export interface LocatedDocument {
   lineOf(path: readonly (string | number)[]): number | undefined;
 }
 
-/** All documents of a stream with their lines, empty ones left out. */
+/** All documents of a stream with their lines, except empty ones. */
 export const locateYamlDocuments = (text: string): readonly LocatedDocument[] =>
   documentsOf(text)
     .map((document): LocatedDocument => {
@@ -104,8 +104,8 @@ function lineOfPath(node: unknown, path: readonly (string | number)[], text: str
 
 function documentsOf(text: string): readonly Document.Parsed[] {
   return guarded(() => {
-    // The parser keeps its own stack, the composer recurses: nesting is measured in between. It must never come near the end of the
-    // real stack, because V8 ends the process when a regular expression is compiled there.
+    // The parser has its own stack, but the composer recurses, so nesting is checked in between. It must never come
+    // near the end of the real stack, because V8 ends the process if a regular expression is compiled there.
     const tokens = [...new Parser().parse(text)];
     for (const token of tokens) checkNesting(token);
     return [...new Composer(options).compose(tokens, false, text.length)];
@@ -144,7 +144,7 @@ function childrenOf(token: unknown): unknown[] {
   return [token['value'], ...items].filter(isObject);
 }
 
-/** The library's own check compares each key with each other one. */
+/** The library's own check compares every pair of keys. */
 function checkKeys(node: unknown, text: string): void {
   if (isSeq(node)) for (const item of node.items) checkKeys(item, text);
   if (!isMap(node)) return;
@@ -164,7 +164,7 @@ function checkKeys(node: unknown, text: string): void {
 
 const lineAt = (text: string, index: number): number => text.slice(0, index).split('\n').length;
 
-/** JSON data only: keys become text, dates and other classes do not survive. */
+/** Only JSON data: keys become strings; dates and other classes are converted. */
 function plain(value: unknown, depth: number): unknown {
   if (depth > MAX_DEPTH) throw new YamlError('exceeded max depth');
   if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));

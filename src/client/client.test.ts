@@ -161,7 +161,7 @@ describe('a client', () => {
     let calls = 0;
     const forgetful: Transport = {
       async call(request, signal) {
-        // Much happens between any two pages.
+        // Many changes between any two pages.
         if (request.verb === 'list' && request.continue !== undefined) {
           for (let i = 0; i < 30; i++) await run.cluster.create('configmaps', 'default', configMap(`c-${calls}-${i}`));
         }

@@ -1,15 +1,15 @@
-// Typed verbs over any Transport: what goes in and out has the spec and status of its kind.
+// Typed verbs over any Transport: requests and responses have the spec and status types of their kind.
 import type { Kind, Resource } from '../api/kind.ts';
 import type { KubeList, KubeObject } from '../api/object.ts';
 import type { Answer, PatchType, Propagation, Request, SubresourceName, Target, Transport } from '../api/transport.ts';
 import { ApiError, InvariantError } from '../base/errors.ts';
 import type { Json } from '../base/json.ts';
 
-/** The objects of a resource: typed for a kind of ours, plain for any other. */
+/** The objects of a resource: typed for our kinds, plain for others. */
 export type ObjectOf<R extends Resource> =
   R extends Kind<infer Spec, infer Status> ? KubeObject<Spec, Status> : KubeObject;
 
-/** Which object. */
+/** The address of an object. */
 export interface At {
   readonly name: string;
   readonly namespace?: string;
@@ -33,7 +33,7 @@ export interface WatchQuery extends Omit<ListQuery, 'limit'> {
 
 export interface TypedEvent<R extends Resource> {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
-  /** A bookmark has nothing but a resourceVersion. */
+  /** A bookmark has only a resourceVersion. */
   readonly object: ObjectOf<R>;
 }
 
@@ -51,11 +51,11 @@ export interface DeleteOptions extends WriteOptions {
 
 export interface Client {
   get<R extends Resource>(resource: R, at: At, signal?: AbortSignal): Promise<ObjectOf<R>>;
-  /** undefined = there is none. */
+  /** undefined = it does not exist. */
   find<R extends Resource>(resource: R, at: At, signal?: AbortSignal): Promise<ObjectOf<R> | undefined>;
-  /** All pages as one list, of one revision. */
+  /** All pages as one list, of a single revision. */
   list<R extends Resource>(resource: R, query?: ListQuery, signal?: AbortSignal): Promise<KubeList<ObjectOf<R>>>;
-  /** Page by page. Throws ApiError 410 when the server has forgotten the revision of the first page meanwhile. */
+  /** Page by page. Throws ApiError 410 if the server has compacted the revision of the first page. */
   pages<R extends Resource>(resource: R, query?: ListQuery, signal?: AbortSignal): AsyncIterable<KubeList<ObjectOf<R>>>;
   create<R extends Resource>(
     resource: R,
@@ -73,7 +73,7 @@ export interface Client {
     patch: { readonly type: PatchType; readonly body: Json; readonly force?: boolean },
     options?: WriteOptions,
   ): Promise<ObjectOf<R>>;
-  /** What is left of it while finalizers or a grace period hold it; undefined = it is gone. */
+  /** The remaining object while finalizers or a grace period keep it; undefined = it is deleted. */
   delete<R extends Resource>(resource: R, at: At, options?: DeleteOptions): Promise<ObjectOf<R> | undefined>;
   watch<R extends Resource>(
     resource: R,
@@ -82,10 +82,10 @@ export interface Client {
   ): AsyncIterable<readonly TypedEvent<R>[]>;
 }
 
-/** Objects of this size per page keep an answer at about a megabyte. */
+/** A page of usual objects has about a megabyte. */
 const PAGE = 500;
 
-/** `manager` appears in the managedFields of what is written. */
+/** `manager` becomes the field manager of writes. */
 export function createClient(transport: Transport, manager: string): Client {
   const one = async <R extends Resource>(request: Request, signal?: AbortSignal): Promise<ObjectOf<R>> =>
     objectIn(await transport.call(request, signal)) as ObjectOf<R>;
@@ -123,7 +123,7 @@ export function createClient(transport: Transport, manager: string): Client {
       try {
         for await (const page of pages(resource, query, signal)) read.push(page);
       } catch (error) {
-        // Paging took longer than the server remembers: everything in one answer cannot expire half-way.
+        // The revision expired during paging: a list without a limit cannot expire.
         if (!(error instanceof ApiError && error.code === 410 && read.length > 0)) throw error;
         const { namespace, limit: _, ...rest } = query;
         const answer = await transport.call({ verb: 'list', at: targetOf(resource, { namespace }), ...rest }, signal);
@@ -138,7 +138,7 @@ export function createClient(transport: Transport, manager: string): Client {
           at: targetOf(resource, {
             namespace: object.metadata.namespace,
             subresource,
-            // The name is in the path only below an object.
+            // The path contains the name only for a subresource.
             ...(subresource === undefined ? {} : { name: object.metadata.name }),
           }),
           object,

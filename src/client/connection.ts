@@ -1,26 +1,27 @@
-// Where a server is, how it is trusted and who we are to it: plain data, found by kubeconfig.ts or in-cluster.ts, used by http.ts.
+// The address of a server, its trust, and our credentials: plain data, created by kubeconfig.ts or in-cluster.ts, used
+// by http.ts.
 import type { JsonObject } from '../base/json.ts';
 
 export interface Connection {
-  /** Base address without a slash at its end, perhaps with a path prefix. */
+  /** Base address without a trailing slash, possibly with a path prefix. */
   readonly server: string;
-  /** PEM. Absent: what the system trusts. */
+  /** PEM. Absent: the system's CAs. */
   readonly ca?: string;
   readonly insecure: boolean;
-  /** The name in the server's certificate, if it is not that of the address. */
+  /** The name in the server's certificate, if it differs from the address. */
   readonly serverName?: string;
-  /** Address of an HTTP proxy, which is asked for a tunnel. */
+  /** Address of an HTTP proxy, used with CONNECT. */
   readonly proxy?: string;
-  /** PEM, always both or none. */
+  /** PEM, both or none. */
   readonly certificate?: string;
   readonly key?: string;
   readonly token?: string;
-  /** The token is renewed in the file that it was read from: it must be read again from time to time. */
+  /** The token is renewed in its file, which must be read again periodically. */
   readonly tokenIsRenewed?: boolean;
-  /** A program to run or an identity provider to ask, as the kubeconfig describes it. */
+  /** A program to run or an identity provider to call, as in the kubeconfig. */
   readonly plugin?: LoginPlugin;
   readonly impersonate?: Impersonation;
-  /** The context's namespace, `default` if it names none. */
+  /** The context's namespace, by default `default`. */
   readonly namespace: string;
 }
 
@@ -37,5 +38,5 @@ export interface Impersonation {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The text of a file that a kubeconfig names, relative to the kubeconfig's own folder. Throws a sentence. */
+/** Reads a file that a kubeconfig names, relative to the kubeconfig's own folder. Throws with a message for users. */
 export type ReadFile = (path: string) => string;

@@ -85,7 +85,7 @@ describe('trust', () => {
     try {
       await once(server, 'listening');
     } catch {
-      return; // This machine has none.
+      return; // this machine has none
     }
     expect(await get({ ...connectionTo(0), server: `https://[::1]:${portOf(server)}` })).toEqual(object);
     server.close();
@@ -93,7 +93,7 @@ describe('trust', () => {
 });
 
 describe('a proxy', () => {
-  /** Makes tunnels, or refuses to. */
+  /** Opens tunnels, or rejects them. */
   async function aProxy(options: { readonly refuses?: string; readonly tls?: true; readonly mute?: true } = {}) {
     const asked: { path: string | undefined; authorization: string | undefined }[] = [];
     const open = new Set<Duplex>();

@@ -1,5 +1,5 @@
-// Opens connections: TCP, perhaps through a proxy's tunnel, and TLS on top. Resolves only with a connection that is ready to carry a
-// request, so a call that fails before that knows that nothing was sent.
+// Opens connections: TCP, optionally through a proxy's tunnel, and TLS on top. Resolves only with a connection that is
+// ready for a request, so if a call fails before that, nothing was sent.
 import { request } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -16,11 +16,11 @@ export interface Dialled {
 export interface DialOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
-  /** What is offered, most wanted first. */
+  /** The offered protocols, preferred first. */
   readonly protocols: readonly Protocol[];
 }
 
-/** A peer that is gone without a word is asked after so long, and given up some ten seconds later. */
+/** A peer that disappeared silently is probed after this time, and given up about ten seconds later. */
 const KEEPALIVE_MS = 15_000;
 
 export async function dial(connection: Connection, options: DialOptions): Promise<Dialled> {
@@ -70,7 +70,7 @@ function ready(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void
     socket.once(event, () => {
       socket.off('error', reject);
       socket.off('close', onClose);
-      // Between being ready and being used it has no listener, and an unheard error ends the process.
+      // Between being ready and being used the socket has no listener, and an unhandled error would end the process.
       socket.on('error', () => {});
       resolve();
     });
@@ -79,7 +79,7 @@ function ready(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void
   });
 }
 
-/** Asks a proxy to pass bytes on to the server. */
+/** Opens a tunnel to the server through the proxy. */
 function tunnel(socket: Socket, proxy: URL, server: URL): Promise<Socket> {
   const target = `${server.hostname}:${portOf(server)}`;
   const { username, password } = proxy;
@@ -109,10 +109,10 @@ function tunnel(socket: Socket, proxy: URL, server: URL): Promise<Socket> {
   });
 }
 
-/** The host as a resolver wants it: an IPv6 address without its brackets. */
+/** The host for a resolver: an IPv6 address without brackets. */
 const bare = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '');
 
-/** An address is no server name; the certificate is then held against the address. */
+/** An IP address is not a server name; the certificate is then checked against the address. */
 const nameOf = (host: string): string => (isIP(host) === 0 ? host : '');
 
 const portOf = (url: URL): number => Number(url.port || (url.protocol === 'https:' ? 443 : 80));

@@ -1,4 +1,4 @@
-// Which resource a person means by `crp`, `pods`, `deployments.apps` or a manifest's apiVersion and kind.
+// Resolves `crp`, `pods`, `deployments.apps` or a manifest's apiVersion and kind to a resource.
 import type { Resource } from '../api/kind.ts';
 import { apiVersionOf, groupVersionOf } from '../api/object.ts';
 import { UserError } from '../base/errors.ts';
@@ -10,15 +10,15 @@ export interface KnownResource extends Resource {
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly verbs: readonly string[];
-  /** Lower comes first when a word fits several. */
+  /** The lower rank wins if a word matches several. */
   readonly rank: number;
 }
 
 export interface Catalogue {
   readonly resources: readonly KnownResource[];
-  /** Group versions, as in `apiVersion`, whose API server does not answer and of which nothing is known. */
+  /** Group versions, as in `apiVersion`, whose API server does not respond and whose kinds are unknown. */
   readonly unknown: readonly string[];
-  /** By what a person types: plural, singular, kind, short name, each perhaps followed by `.group` or `.version.group`. */
+  /** By user input: plural, singular, kind or short name, optionally followed by `.group` or `.version.group`. */
   byWord(word: string): KnownResource;
   byKind(apiVersion: string, kind: string): KnownResource;
 }
@@ -29,7 +29,9 @@ interface Discovered {
   readonly metadata?: { readonly name?: string };
   readonly versions?: readonly {
     readonly version: string;
-    /** Stale = its API server did not answer: what is said of it is old, or nothing if the server has never heard it. */
+    /**
+     * Stale = its API server does not respond: its resources are from an older response, or missing if there was none.
+     */
     readonly freshness?: string;
     readonly resources?: readonly {
       readonly resource: string;
@@ -44,8 +46,8 @@ interface Discovered {
 }
 
 /**
- * `before` = what was discovered last. Of a group version whose API server does not answer the server says what it remembers, which is nothing
- * after its own restart, or from a peer that has just started. That proves presence, never absence: what was known of it stays.
+ * `before` = the last result. For a group version whose API server does not respond, the server returns its last known
+ * state, which is empty after its own restart. That can prove presence, never absence, so the known resources stay.
  */
 export async function discover(transport: HttpTransport, before?: Catalogue): Promise<Catalogue> {
   const documents = await Promise.all([transport.read('/api', AGGREGATED), transport.read('/apis', AGGREGATED)]);

@@ -1,8 +1,10 @@
-// Lets so many through at once; the others wait in line.
+// Limits parallelism: a maximum number enters at once; the others wait in order.
 import { onAbort } from '../base/abort.ts';
 
 export interface Gate {
-  /** Resolves with the way out, which may be taken only once. Rejects with `instead()` if the signal fires first. */
+  /**
+   * Resolves with a function to leave, which must be called once. Rejects with `instead()` if the signal fires first.
+   */
   enter(signal: AbortSignal, instead: () => Error): Promise<() => void>;
 }
 

@@ -34,7 +34,7 @@ function transportTo(
 }
 
 interface CountingClock extends TestClock {
-  /** Timers that have neither fired nor been cancelled: all, or those of a name. */
+  /** Pending timers: all, or those with a name. */
   pending(named?: string): number;
 }
 
@@ -124,7 +124,7 @@ describe('a call without an answer', () => {
     const accepted = once(mute, 'connection');
     const call = outcome(transport.call(write));
     const [socket] = await accepted;
-    await once(socket, 'readable'); // The client has said hello and waits.
+    await once(socket, 'readable'); // the client has sent its hello and waits
     clock.advance(15_000);
     expect(await call).toMatchObject({
       name: 'LostError',
@@ -147,7 +147,7 @@ describe('a call without an answer', () => {
 });
 
 describe('a connection that the server has closed meanwhile', () => {
-  // The second request on a connection meets a closed door.
+  // The second request on a connection finds it closed.
   const server = () =>
     scripted((response, _, nth) => {
       if (nth === 1) response.socket?.destroy();
@@ -204,7 +204,7 @@ describe('a server that asks us to come back later', () => {
     expect(server.asked).toHaveLength(3);
   });
 
-  /** Refuses whatever comes while something else is under way. `answer()` ends that. */
+  /** Rejects requests while another one is in flight. `answer()` ends that. */
   async function onlyOneAtATime() {
     const underWay: (() => void)[] = [];
     let refused = 0;
@@ -596,7 +596,7 @@ async function collect(batches: AsyncIterable<readonly WatchEvent[]>, into: Watc
   return into;
 }
 
-/** Until the client has read the answer and set its timer: the call's own is there already. */
+/** Resolves when the client has read the response and set its retry timer; the call's own timer already exists. */
 async function waits(clock: CountingClock, calls = 1): Promise<void> {
   while (clock.pending('server asked to come back later') < calls)
     await new Promise((resolve) => setImmediate(resolve));

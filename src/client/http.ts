@@ -1,9 +1,10 @@
 // The Transport over the wire: any Kubernetes API server, embedded or real.
 //
-// Guarantees: calls reject with ApiError, LostError or AbortError and nothing else. A write goes out again only when the server has
-// said that it did not look at it (429, 401 with other credentials to try, an HTTP/2 refusal); a read also when an idle connection
-// turned out to be closed. A server that has too much to do (429) gets calls one after the other for a while. Nothing waits for ever:
-// calls have a timeout, watches end a little after the timeout they asked for, and connections whose other end is gone are noticed.
+// Guarantee: calls reject only with ApiError, LostError or AbortError. A write is sent again only if the server has
+// reported that it did not process it (429, 401 with other credentials to try, an HTTP/2 refusal); a read also if an
+// idle connection turned out to be closed. To a server that returns 429, calls go one after the other for a while.
+// Nothing waits forever: calls have a timeout, watches end shortly after their requested timeout, and dead connections
+// are detected.
 
 import type { Transport } from '../api/transport.ts';
 import { onAbort, unlessAborted } from '../base/abort.ts';
@@ -22,29 +23,29 @@ import { type Incoming, WireError } from './wire.ts';
 export interface HttpTransport extends Transport {
   /** GET of any path, for discovery. */
   read(path: string, accept?: string, signal?: AbortSignal): Promise<Json>;
-  /** Cuts all connections; whatever is under way is lost. */
+  /** Closes all connections; calls in flight are lost. */
   close(): void;
 }
 
 export interface HttpOptions {
   readonly clock: Clock;
-  /** Reads the connection again where it was found, for credentials that are renewed there. */
+  /** Loads the connection again from its source, for renewed credentials. */
   readonly reload?: () => Connection;
   readonly userAgent?: string;
-  /** For a whole call, from connecting to the last byte of the answer, with all that is tried again. */
+  /** For a whole call, from connecting to the last byte of the response, including all retries. */
   readonly timeoutMs?: number;
   readonly connectTimeoutMs?: number;
-  /** Told of each request that the server refuses because it gets too many, also of those that fare better later. */
+  /** Called with each 429, including those of requests that succeed after a retry. */
   readonly onThrottled?: (refusal: ApiError) => void;
 }
 
 const CALL_MS = 60_000;
 const CONNECT_MS = 15_000;
-/** How often a server that asks us to come back later is asked again. */
+/** Maximum of retries when the server requests them. */
 const MAX_RETRIES = 8;
-/** A request that met a connection which was just being closed; at most this often in a row. */
+/** Maximum of consecutive retries for requests on a connection that was just being closed. */
 const MAX_STALE = 3;
-/** A watch that is still open so long after its timeout has no server at its other end any more. */
+/** A watch that is still open this long after its timeout has lost its server. */
 const WATCH_GRACE_MS = 30_000;
 
 export function httpTransport(connection: Connection, options: HttpOptions): HttpTransport {
@@ -73,7 +74,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
     return pool.send(connection, packet, signal);
   }
 
-  /** Sends until there is an answer that counts. Rejects for every status that is no success. */
+  /** Sends until there is a final response. Rejects for every status that is not a success. */
   async function exchange(outgoing: Outgoing, isWatch: boolean, waiting: Patience): Promise<Incoming> {
     const isRead = outgoing.method === 'GET';
     const { signal } = waiting;
@@ -89,7 +90,7 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
       let incoming: Incoming;
       try {
         incoming = await once(outgoing, isWatch, identity, signal);
-        // A server is busy with a call until all of its answer is on the way, with a watch until it begins.
+        // A server is busy with a call until its whole response was received, with a watch until it starts.
         if (isWatch) leave();
         else incoming.body.once('close', leave);
       } catch (error) {
@@ -174,21 +175,21 @@ export function httpTransport(connection: Connection, options: HttpOptions): Htt
   }
 }
 
-/** The response, whose body is cut off when the signal fires. */
+/** The response; its body is cut off when the signal fires. */
 function cutBy(incoming: Incoming, signal: AbortSignal): Incoming {
   const { body } = incoming;
   const cut = () => incoming.cut('given up');
-  // It may have no reader at the moment when it is cut.
+  // The body may have no reader at that moment.
   body.on('error', () => {});
   body.once('close', onAbort(signal, cut));
   return incoming;
 }
 
-/** How long to wait before the same request goes out again; undefined = not at all. */
+/** How long to wait before the request is sent again; undefined = not at all. */
 function waitBefore({ code, details }: ApiError, isRead: boolean): number | undefined {
   const asked = details?.retryAfterSeconds;
   if (code === 429) return (asked ?? 1) * 1000;
-  // A server that is starting or stopping may have done a part of the write.
+  // A server that starts or stops may have executed part of the write.
   return code === 503 && isRead && asked !== undefined ? asked * 1000 : undefined;
 }
 

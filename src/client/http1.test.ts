@@ -27,7 +27,7 @@ test('a connection that was idle for long is let go before the server closes it,
     await new Promise((resolve) => setImmediate(resolve));
     await call();
     expect(sockets).toHaveLength(1);
-    // By itself the server would keep it for five seconds.
+    // Without this the server would keep it for five seconds.
     await once(sockets[0] as Socket, 'end');
     await call();
     expect(sockets).toHaveLength(2);

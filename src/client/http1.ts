@@ -1,4 +1,4 @@
-// HTTP/1.1: calls share a bounded pool of connections that stay open; every watch has one of its own.
+// HTTP/1.1: calls share a bounded pool of persistent connections; every watch has its own.
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import type { Socket } from 'node:net';
 import { onAbort } from '../base/abort.ts';
@@ -8,21 +8,22 @@ import { type Incoming, type Packet, WireError } from './wire.ts';
 
 export interface Http1 {
   send(packet: Packet, signal: AbortSignal): Promise<Incoming>;
-  /** No request is under way. */
+  /** No request is in flight. */
   readonly isIdle: boolean;
-  /** A connection that another part opened. */
+  /** Uses a connection that was opened elsewhere. */
   adopt(socket: Socket): void;
-  /** Closes idle connections; those in use are closed after it. */
+  /** Closes idle connections now, and others after their request. */
   retire(): void;
   destroy(): void;
 }
 
-/** More calls at once than this wait for each other: a thousand TLS handshakes make all of them slow. */
+/** More calls wait for a connection: a thousand TLS handshakes would slow down all of them. */
 const MAX_CONNECTIONS = 32;
 
 /**
- * API servers close what was idle for 90 seconds; a write that meets that on its way may have been done or not. So we let go first, but not
- * between two heartbeats, which come once a minute: every other one would begin with a handshake.
+ * API servers close connections that are idle for 90 seconds; the outcome of a write that meets that is unknown. So we
+ * close them earlier, but not between two heartbeats, which come once a minute: otherwise every heartbeat would need a
+ * handshake.
  */
 export const IDLE_MS = 75_000;
 
@@ -42,7 +43,7 @@ export function http1(dial: () => Promise<Socket>, idleMs = IDLE_MS): Http1 {
       const leave = await gate.enter(signal, () => new WireError('given up', { sent: false }));
       try {
         const incoming = await send(packet, signal, calls);
-        // A turn later the connection is back in the pool.
+        // One turn later the connection is in the pool again.
         incoming.body.once('close', () => setImmediate(leave));
         return incoming;
       } catch (error) {
@@ -79,7 +80,7 @@ function agentOver(connect: () => Promise<Socket>, options: ConstructorParameter
   return agent;
 }
 
-/** Node has an entry for an address from the moment that a connection to it is wanted. */
+/** Node has an entry for an address as soon as a connection to it is requested. */
 const isUnused = ({ sockets, requests }: Agent): boolean =>
   Object.keys(sockets).length === 0 && Object.keys(requests).length === 0;
 
@@ -91,7 +92,7 @@ function start({ method, path, host, headers }: Packet, agent: Agent): ClientReq
   try {
     return request({ agent, method, path, host, headers: { ...headers, host } });
   } catch (cause) {
-    // A header or a path that HTTP has no form for.
+    // HTTP cannot represent a header or the path.
     throw new WireError(messageOf(cause), { cause, sent: false });
   }
 }
@@ -100,7 +101,7 @@ async function send(packet: Packet, signal: AbortSignal, agent: Agent): Promise<
   const outgoing = start(packet, agent);
   let sent = false;
   return new Promise((resolve, reject) => {
-    // A request that still waits for its connection does not say that it was destroyed, so the signal is heard here.
+    // A request that still waits for its connection emits nothing when it is destroyed, so the signal is handled here.
     const forget = onAbort(signal, () => {
       outgoing.destroy();
       reject(new WireError('given up', { sent }));
@@ -115,7 +116,7 @@ async function send(packet: Packet, signal: AbortSignal, agent: Agent): Promise<
     outgoing.on('error', (cause) => {
       forget();
       const isStale = outgoing.reusedSocket;
-      // The others have been idle for as long: most likely they are closed as well.
+      // The others have been idle for as long, so most likely they are closed, too.
       if (isStale) closeIdle(agent);
       reject(new WireError(messageOf(cause), { cause, sent, isStale }));
     });

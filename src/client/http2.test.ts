@@ -21,7 +21,7 @@ type Reply = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, nth: numb
 
 const isWatch = (headers: IncomingHttpHeaders) => String(headers[':path']).includes('watch=true');
 
-/** Answers calls, and gives every watch one event. */
+/** Answers calls, and sends one event to every watch. */
 const usual: Reply = (stream, headers) => {
   stream.respond({ ':status': 200 });
   if (isWatch(headers)) stream.write(event);
@@ -90,13 +90,13 @@ describe('over HTTP/2', () => {
     const large = `${JSON.stringify({ type: 'ADDED', object: { ...object, data: { text: 'x'.repeat(4_000_000) } } })}\n`;
     await using run = await open((stream, headers, nth) => {
       stream.respond({ ':status': 200 });
-      // One that is read, and one of which the client takes only as much as its window has room for.
+      // One watch is read; of the other one the client accepts only as much as fits into its window.
       if (nth === 0) for (const text of [large, large]) stream.write(text);
       else if (isWatch(headers)) stream.write(event);
       else stream.end(JSON.stringify(object));
     });
     const lazy = watching(run.transport);
-    await lazy.next(); // The second one waits.
+    await lazy.next(); // the second one waits
     for (let i = 0; i < 3; i++) {
       expect((await run.transport.call(write)).object).toEqual(object);
       const other = watching(run.transport);
@@ -173,7 +173,7 @@ describe('over HTTP/2', () => {
     await watch.next();
     how(opened[0] as ServerHttp2Stream);
     expect(await outcome(watch.next())).toBeInstanceOf(LostError);
-    // What comes next finds a way.
+    // Later requests succeed.
     expect((await run.transport.call(write)).object).toEqual(object);
   });
 
@@ -213,7 +213,7 @@ describe('over HTTP/2', () => {
 describe('a connection whose other end is gone', () => {
   test('is noticed by a ping, and everything on it is lost', async () => {
     await using run = await open((stream, headers, nth) => {
-      if (nth < 2) usual(stream, headers, nth); // Later ones are never answered.
+      if (nth < 2) usual(stream, headers, nth); // later ones are never answered
     });
     await using relay = await relayTo(portOf(run.server));
     const transport = httpTransport(connectionTo(relay.port), { clock: run.clock, timeoutMs: 10 * 60_000 });
@@ -243,7 +243,7 @@ describe('a connection whose other end is gone', () => {
       const pinged = once(session as NonNullable<typeof session>, 'ping');
       run.clock.advance(PING_MS);
       await pinged;
-      // The answer is on its way: a call after it has overtaken nothing.
+      // The response is on its way: a later call does not overtake it.
       await run.transport.call(read);
     }
     run.clock.advance(PONG_MS);
@@ -253,7 +253,7 @@ describe('a connection whose other end is gone', () => {
   });
 });
 
-/** Passes bytes on, until it is told to stop without closing anything: a cable that is pulled out. */
+/** Relays bytes until it stops without closing anything, like an unplugged cable. */
 async function relayTo(port: number) {
   const sockets = new Set<Socket>();
   const server = createServer((near) => {

@@ -1,5 +1,5 @@
-// HTTP/2: any number of calls and watches over one connection. Guarantee: a connection whose other end is gone is noticed within
-// PING_MS + PONG_MS, and everything on it fails then.
+// HTTP/2: any number of calls and watches over one connection. Guarantee: a dead connection is detected within PING_MS
+// + PONG_MS, and everything on it fails then.
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -14,12 +14,12 @@ import { messageOf } from '../base/errors.ts';
 import { type Incoming, type Packet, WireError } from './wire.ts';
 
 export interface Http2 {
-  /** There is room for one more. */
+  /** Another request is possible. */
   readonly hasRoom: boolean;
   readonly isIdle: boolean;
   readonly isOver: boolean;
   send(packet: Packet, signal: AbortSignal): Promise<Incoming>;
-  /** Takes no more requests; closes when those it has are done. */
+  /** Accepts no more requests; closes after those in flight. */
   retire(): void;
   destroy(): void;
 }
@@ -27,20 +27,23 @@ export interface Http2 {
 export const PING_MS = 15_000;
 export const PONG_MS = 10_000;
 
-/** Servers allow about a hundred; more than this on one connection is no gain even where they allow it. */
+/** Servers allow about a hundred; more than this on one connection is no improvement. */
 const MAX_STREAMS = 250;
-/** One stream may run so far ahead of its reader. The default would make long lists wait for the network a hundred times. */
+/**
+ * How far one stream may be ahead of its reader. With the default, long lists would wait for the network a hundred
+ * times.
+ */
 const STREAM_WINDOW = 1024 * 1024;
 const MAX_MEMORY_MB = 512;
 const CONNECTION_WINDOW = 16 * STREAM_WINDOW;
 
 const { NGHTTP2_CANCEL, NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants;
 
-/** Resolves when the server has said what it allows. */
+/** Resolves when the server's settings have arrived. */
 export async function http2(socket: Socket, origin: string, clock: Clock, timeoutMs: number): Promise<Http2> {
   const session = connect(origin, {
     createConnection: () => socket,
-    // Node turns new streams away when unread ones hold more than this; the windows below are the limit that counts.
+    // Node rejects new streams if unread ones hold more than this; the windows below are the effective limit.
     maxSessionMemory: MAX_MEMORY_MB,
     settings: { enablePush: false, initialWindowSize: STREAM_WINDOW },
   });
@@ -143,7 +146,7 @@ function responseOf(stream: ClientHttp2Stream, packet: Packet, signal: AbortSign
         body: stream,
         isWhole: () => stream.rstCode === NGHTTP2_NO_ERROR && !stream.aborted,
         cut(reason) {
-          // Said in so many words: what is merely destroyed looks to the server like a fault of ours.
+          // Explicitly, because the server would take a destroyed stream for a protocol error.
           stream.close(NGHTTP2_CANCEL);
           stream.destroy(new Error(reason));
         },
@@ -152,7 +155,7 @@ function responseOf(stream: ClientHttp2Stream, packet: Packet, signal: AbortSign
     stream.on('error', (cause) => {
       failure = cause;
     });
-    // Not every end of a stream is an error to Node: a reset without a reason only closes it.
+    // Node does not report every end of a stream as an error: a reset without a reason only closes it.
     stream.once('close', () => {
       forget();
       const isRefused = stream.rstCode === NGHTTP2_REFUSED_STREAM || stream.id === undefined;

@@ -1,4 +1,4 @@
-// The service account of the Pod we run in: how an agent in a cluster reaches that cluster's own API server.
+// The ServiceAccount of the Pod we run in: how an agent reaches the API server of its own cluster.
 import { isIPv6 } from 'node:net';
 import { messageOf, UserError } from '../base/errors.ts';
 import type { Connection, ReadFile } from './connection.ts';

@@ -1,4 +1,4 @@
-// What comes over the wire as answers, errors and events of ours: frozen, and whole or not at all.
+// Parses responses into answers, errors and events: frozen and complete.
 import { StringDecoder } from 'node:string_decoder';
 import type { KubeList, KubeObject } from '../api/object.ts';
 import type { Answer, Request, WatchEvent } from '../api/transport.ts';
@@ -6,7 +6,7 @@ import { ApiError, LostError, type StatusDetails } from '../base/errors.ts';
 import { deepFreeze, isObject, type Json } from '../base/json.ts';
 import type { Incoming } from './wire.ts';
 
-/** Longer than any object a server can store; who sends more without a line's end is no API server. */
+/** Longer than any object that a server can store, so a longer line does not come from an API server. */
 const LONGEST_EVENT = 64 * 1024 * 1024;
 
 export async function wholeBody(incoming: Incoming): Promise<string> {
@@ -29,7 +29,7 @@ export function errorFrom({ status, headers }: Incoming, body: string): ApiError
   try {
     return statusError(JSON.parse(body), status, waitSeconds);
   } catch {
-    // Some paths answer in plain text, and so do proxies in front of a server.
+    // Some paths respond in plain text, and so do proxies in front of a server.
     const details = waitSeconds === undefined ? undefined : { retryAfterSeconds: waitSeconds };
     return new ApiError(status, '', body.trim().slice(0, 2000) || `the server answered ${status}`, details);
   }
@@ -52,7 +52,7 @@ function statusError(value: unknown, code: number, waitSeconds?: number): ApiErr
   );
 }
 
-/** The date that the header may also have is not used by API servers. */
+/** API servers do not use the date format of this header. */
 function secondsFrom(header: string | undefined): number | undefined {
   return header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : undefined;
 }
@@ -67,7 +67,7 @@ export function answerFrom(request: Request, value: Json, { headers }: Incoming)
   return Object.freeze({ object, warnings });
 }
 
-/** Servers answer a deletion with a Status, and for some kinds with the object as it last was. */
+/** Servers respond to a deletion with a Status, and for some kinds with the last state of the object. */
 function isGone(object: KubeObject): boolean {
   if (object.kind === 'Status' || object.metadata.deletionTimestamp === undefined) return true;
   const { finalizers = [], deletionGracePeriodSeconds = 0 } = object.metadata;
@@ -76,9 +76,9 @@ function isGone(object: KubeObject): boolean {
   return finalizers.length === 0 && deletionGracePeriodSeconds === 0 && ofNamespace.length === 0;
 }
 
-/** Items of a list of a built-in kind come without their own kind; readers of ours never have to guess it. */
+/** Adds the kind to items of a built-in list, which omit it. */
 function withKinds(list: KubeList): KubeList {
-  // An empty list of Go's is sometimes null.
+  // Go writes an empty list sometimes as null.
   const items = list.items ?? [];
   if (items === list.items && items.every((item) => item.kind)) return list;
   const kind = list.kind.replace(/List$/, '');
@@ -94,10 +94,10 @@ function warningsIn(header: string | undefined): readonly string[] {
   );
 }
 
-/** One batch for what has come together. Throws the server's own error, or whatever the stream broke off with. */
+/** One batch for all events that arrived together. Throws the server's own error, or that of the broken stream. */
 export async function* eventsOf(incoming: Incoming): AsyncIterable<readonly WatchEvent[]> {
   const decoder = new StringDecoder('utf8');
-  // An event of a megabyte comes in many pieces: they are joined once.
+  // A large event arrives in many pieces, which are joined once.
   let pieces: string[] = [];
   let length = 0;
   for await (const chunk of incoming.body) {
@@ -117,7 +117,7 @@ export async function* eventsOf(incoming: Incoming): AsyncIterable<readonly Watc
   if (!incoming.isWhole()) throw new LostError('the watch broke off');
 }
 
-/** What came before an error is still true. */
+/** Events before an error are still valid. */
 function* batchFrom(lines: readonly string[]): Iterable<readonly WatchEvent[]> {
   const events: WatchEvent[] = [];
   let failure: Error | undefined;

@@ -1,5 +1,5 @@
-// From the texts of kubeconfigs to what is needed to connect. Guarantee: whatever is wrong in them is one sentence that names the
-// entry, before anything is sent.
+// Converts kubeconfigs to a connection. Guarantee: every error in them is one sentence that names the entry, before any
+// request.
 import { X509Certificate } from 'node:crypto';
 import { isAbsolute, join } from 'node:path';
 import { messageOf, UserError } from '../base/errors.ts';
@@ -7,19 +7,19 @@ import { isObject, type JsonObject } from '../base/json.ts';
 import { parseYaml } from '../base/yaml.ts';
 import type { Connection, Impersonation, LoginPlugin, ReadFile } from './connection.ts';
 
-/** One of the files that $KUBECONFIG lists. Of entries with one name the first file's counts. */
+/** One of the files in $KUBECONFIG. Of entries with the same name the first one counts. */
 export interface KubeconfigFile {
   /** For messages: a command may read two. */
   readonly path?: string;
   readonly text: string;
   readonly readFile: ReadFile;
-  /** Where the file is: programs that it names by a relative path are looked for there. */
+  /** The folder of the file: relative paths of programs start there. */
   readonly folder?: string;
 }
 
 interface Entry {
   readonly name: string;
-  /** How messages speak of it. */
+  /** The name in messages. */
   readonly title: string;
   readonly fields: Readonly<Record<string, unknown>>;
   readonly readFile: ReadFile;
@@ -29,7 +29,7 @@ interface Entry {
 type Section = 'contexts' | 'clusters' | 'users';
 const WORD: Readonly<Record<Section, string>> = { contexts: 'context', clusters: 'cluster', users: 'user' };
 
-/** Of the named context, else of the current one. */
+/** For the named context, by default the current one. */
 export function connectionFrom(files: readonly KubeconfigFile[], contextName?: string): Connection {
   const configs = files.map((file) => ({
     config: parseConfig(file),
@@ -67,7 +67,7 @@ export function connectionFrom(files: readonly KubeconfigFile[], contextName?: s
   };
 }
 
-/** The names of all contexts, in the order in which they stand. */
+/** The names of all contexts, in file order. */
 export const contextsIn = (files: readonly KubeconfigFile[]): readonly string[] => [
   ...new Set(files.flatMap((file) => entriesOf(parseConfig(file), 'contexts').map((each) => String(each['name'])))),
 ];
@@ -133,7 +133,7 @@ function loginOf(user: Entry): Login {
   };
 }
 
-/** A token file counts more than a token, which may only have been there to begin with. */
+/** A token file takes precedence over a token, which may be only the initial one. */
 function tokenOf(user: Entry): Pick<Connection, 'token' | 'tokenIsRenewed'> {
   const inline = text(user, 'token');
   const file = text(user, 'tokenFile');
@@ -190,7 +190,7 @@ function texts(entry: Entry, field: string, value: unknown): readonly string[] {
 
 // ---- fields
 
-/** Absent, null and '' are the same, as in kubectl. */
+/** Absent, null and '' are equal, as in kubectl. */
 function text(entry: Entry, field: string): string | undefined {
   const value = entry.fields[field];
   if (value === undefined || value === null || value === '') return undefined;
@@ -198,7 +198,7 @@ function text(entry: Entry, field: string): string | undefined {
   return value;
 }
 
-/** Data counts more than the name of a file. */
+/** Inline data takes precedence over a file name. */
 function pem(entry: Entry, field: string): string | undefined {
   const data = text(entry, `${field}-data`);
   const file = text(entry, field);

@@ -6,7 +6,7 @@ import { createLiveCatalogue } from './live-catalogue.ts';
 interface Group {
   readonly name: string;
   readonly versions: readonly (readonly [version: string, ...kinds: string[]])[];
-  /** Versions whose API server did not answer. */
+  /** Versions whose API server did not respond. */
   readonly stale?: readonly string[];
 }
 
@@ -126,7 +126,7 @@ describe('what a server says of an API server that does not answer it', () => {
   const kindsOf = ({ preferred }: { readonly preferred: readonly { readonly kind: string }[] }) =>
     preferred.map(({ kind }) => kind).slice(2);
 
-  /** One answer after the other, as the catalogue is then. */
+  /** The catalogue after each of several responses. */
   async function told(...answers: (readonly Group[])[]) {
     const { transport, learn } = server();
     const catalogue = createLiveCatalogue(transport);

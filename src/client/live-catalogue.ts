@@ -1,5 +1,6 @@
-// Which kinds a server over the wire serves, as its discovery documents say. They are read when a caller asks for a refresh: a watch on
-// CRDs and APIServices (runtime/kinds.ts) does so when one has changed. What they say of an API server that does not answer takes nothing away.
+// The kinds that a remote server serves, from its discovery documents. They are read when a caller requests a refresh:
+// a watch on CRDs and APIServices (runtime/kinds.ts) does so after a change. An API server that does not respond
+// removes nothing.
 import type { LiveCatalogue } from '../api/catalogue.ts';
 import type { Resource } from '../api/kind.ts';
 import { groupVersionOf } from '../api/object.ts';
@@ -15,7 +16,7 @@ export function createLiveCatalogue(transport: HttpTransport): LiveCatalogue {
   let unknown: readonly string[] = [];
   let text = '';
   let asking: Promise<void> | undefined;
-  /** A caller asked while a response was under way that may be older than what it knows. */
+  /** A caller requested a refresh while a response was in flight, which may be older than the caller's information. */
   let next: Promise<void> | undefined;
 
   async function read(): Promise<void> {
@@ -72,7 +73,7 @@ export function createLiveCatalogue(transport: HttpTransport): LiveCatalogue {
 const nameOf = ({ group, version, kind }: Pick<Resource, 'group' | 'version' | 'kind'>): string =>
   `${group}/${version}/${kind}`;
 
-/** Of each group and plural the version that the server names first. */
+/** For each group and plural the version that the server lists first. */
 function preferredOf(resources: readonly KnownResource[]): readonly Resource[] {
   const best = new Map<string, KnownResource>();
   for (const each of resources) {

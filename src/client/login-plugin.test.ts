@@ -20,7 +20,7 @@ describe('the official client library', () => {
     }),
     readFile: () => 'from-file',
   });
-  /** The transport as a process has it that has loaded nothing yet, where the package is not installed. */
+  /** A transport in a new process without the optional package. */
   const freshly = async () => {
     let loads = 0;
     vi.resetModules();

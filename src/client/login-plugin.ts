@@ -1,5 +1,5 @@
-// Logging in by a program (exec) or an identity provider (auth-provider), as the official client library knows how to. The library is
-// large, so it is an optional peer dependency, loaded only when a kubeconfig asks for one of these.
+// Login with a program (exec) or an identity provider (auth-provider), by the official client library. The library is
+// large, so it is an optional peer dependency, loaded only if a kubeconfig needs it.
 import { messageOf } from '../base/errors.ts';
 import { isObject, type JsonObject } from '../base/json.ts';
 import type { Connection, LoginPlugin } from './connection.ts';
@@ -10,14 +10,14 @@ export interface Granted {
   readonly key?: string;
 }
 
-/** Asks for credentials. Asked again it may answer with the same ones, if it takes them to be valid. */
+/** Requests credentials. Another call may return the same ones while they are valid. */
 export type Ask = () => Promise<Granted>;
 
 export async function openPlugin(connection: Connection, plugin: LoginPlugin): Promise<Ask> {
   const library = await loadLibrary(plugin);
   const config = new library.KubeConfig();
   config.loadFromClusterAndUser(
-    // Nothing is sent from there; it only wants to see an address that it approves of.
+    // Nothing is sent to this address; the library only requires a valid one.
     { name: 'cluster', server: 'https://localhost', skipTLSVerify: false },
     {
       name: plugin.user,
@@ -63,7 +63,7 @@ function refusal({ kind, user, config }: LoginPlugin, cause: unknown): string {
   return `cannot log in as the kubeconfig's user "${user}" by ${by}: ${why}${hint}`;
 }
 
-/** Programs of this kind are told in their environment what is wanted; the library leaves that to its caller. */
+/** Programs get information about the cluster in their environment; the library leaves that to its caller. */
 function withExecInfo(
   connection: Connection,
   exec: JsonObject,

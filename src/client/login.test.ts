@@ -27,7 +27,7 @@ const resource = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configm
 const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
 const at = { resource, namespace: 'default', name: 'a' };
 
-/** Lets in whoever has the token that counts at the moment. */
+/** Accepts the token that is currently valid. */
 function guarded(valid: { token: string }): Reply {
   return (response, { headers }) =>
     headers.authorization === `Bearer ${valid.token}`
@@ -235,7 +235,7 @@ describe('a kubeconfig with exec or auth-provider', () => {
   test('a program that never ends does not hold a call longer than it waits', async () => {
     await using server = await scripted(guarded({ token: 'x' }));
     const clock = testClock();
-    // It ends when its file is gone, whoever removes it.
+    // It exits when its file is deleted.
     const alive = join(aFolder(), 'alive');
     writeFileSync(alive, '');
     const plugin = exec(

@@ -1,5 +1,5 @@
-// Who we are to the server, now. Guarantee: renewed credentials are used within RENEW_MS or as soon as the server
-// refuses the old ones; while the new ones cannot be read the old ones stay.
+// Our current credentials for the server. Guarantee: renewed credentials are used within RENEW_MS or as soon as the
+// server rejects the old ones; while the new ones cannot be read the old ones stay.
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { deepEqual } from '../base/json.ts';
@@ -13,13 +13,13 @@ export interface Identity {
 
 export interface Login {
   current(): Promise<Identity>;
-  /** After a 401 to `used`: true when there are other credentials to try now. */
+  /** After a 401 to `used`: true if there are other credentials to try. */
   renew(used: Identity): Promise<boolean>;
 }
 
 export interface LoginOptions {
   readonly clock: Clock;
-  /** Reads again where the connection was found. */
+  /** Loads the connection again from its source. */
   readonly reload?: () => Connection;
 }
 
@@ -40,7 +40,7 @@ export function createLogin(first: Connection, { clock, reload }: LoginOptions):
     try {
       next = reload();
     } catch {
-      return; // It is perhaps being written at this moment.
+      return; // it may be incomplete at this moment
     }
     if (deepEqual(next, connection)) return;
     connection = next;
@@ -78,7 +78,8 @@ export function createLogin(first: Connection, { clock, reload }: LoginOptions):
     readAgain();
     if (identity === undefined) return true;
     if (connection.plugin === undefined) return false;
-    // First as it is: it may know itself that the old ones are over, and a refresh token can often be used only once.
+    // Without a reset first: the plugin may know that its credentials expired, and a refresh token can often be used
+    // only once.
     if (await isNew(used)) return true;
     ask = undefined;
     return isNew(used);

@@ -1,4 +1,4 @@
-// Requests of ours as they go over the wire: method, path, query, headers, body.
+// Builds the HTTP request of a call: method, path, query, headers, body.
 import { apiVersionOf } from '../api/object.ts';
 import { badRequest, methodNotAllowed } from '../api/status.ts';
 import type { Request, Target, View, WatchRequest } from '../api/transport.ts';
@@ -25,7 +25,7 @@ const PATCH_TYPES = {
   apply: 'application/apply-patch+yaml',
 } as const;
 
-/** A field that the server does not know is a mistake of ours and shall not vanish silently. */
+/** A field that the server does not know is our mistake and must not be dropped silently. */
 const STRICT = { fieldValidation: 'Strict' } as const;
 
 export function outgoingFor(request: Request): Outgoing {
@@ -75,7 +75,7 @@ export function outgoingFor(request: Request): Outgoing {
         ...(uid === undefined && revision === undefined ? {} : { preconditions }),
         propagationPolicy: propagation,
         gracePeriodSeconds: graceSeconds,
-        // In the body: where there is one, servers do not look at the query, and a rehearsal would become a deletion.
+        // In the body: if there is one, servers ignore the query, and a dry run would become a deletion.
         dryRun: dryRun === undefined ? undefined : [dryRun],
       };
       return {
@@ -107,7 +107,7 @@ export function outgoingForWatch(request: WatchRequest): Outgoing {
 
 const NEEDS_NAME: ReadonlySet<Request['verb']> = new Set(['get', 'update', 'patch', 'delete']);
 
-/** Without a name the path would be that of the collection: a get would list, and a deletion delete everything. */
+/** Without a name the path would be that of the collection: a get would list, and a delete would delete everything. */
 function checkName(name: string | undefined): void {
   if (!name) throw methodNotAllowed('the server does not allow this method on the requested resource');
   if (name === '.' || name === '..') throw badRequest(`Name parameter invalid: "${name}": may not be '${name}'`);

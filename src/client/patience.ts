@@ -1,4 +1,4 @@
-// How long a caller waits: until a deadline of the clock, or until it gives up. One signal for both.
+// How long a caller waits: until a deadline of the clock, or until it aborts. One signal for both.
 import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 

@@ -28,7 +28,7 @@ describe('connections of before', () => {
 
   const signal = new AbortController().signal;
   const packet: Packet = { method: 'GET', path: '/', host: 'localhost', headers: {}, isWatch: false };
-  /** The same server, reached in another way. */
+  /** The same server with another connection. */
   const way = (name: string): Connection => {
     const connection = connectionTo(portOf(server));
     return { ...connection, ca: `${connection.ca}\n# ${name}\n` };

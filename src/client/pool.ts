@@ -1,5 +1,5 @@
-// The connections to one server. Where it speaks HTTP/2 all requests share as few connections as its limits allow; where it does not,
-// HTTP/1.1. When the server, the trust or the certificate changes, later requests go over new connections.
+// The connections to one server. With HTTP/2 all requests share as few connections as its limits permit; otherwise
+// HTTP/1.1. When the server, the trust or the certificate changes, later requests use new connections.
 import { unlessAborted } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/errors.ts';
@@ -11,9 +11,9 @@ import { type Incoming, type Packet, WireError } from './wire.ts';
 
 export interface Pool {
   send(connection: Connection, packet: Packet, signal: AbortSignal): Promise<Incoming>;
-  /** Former ways to the server that still carried something when they were last looked at. */
+  /** The number of previous connections that were still in use when last checked. */
   readonly former: number;
-  /** Cuts everything. */
+  /** Closes all connections. */
   close(): void;
 }
 
@@ -24,7 +24,7 @@ export interface PoolOptions {
 
 interface Lines {
   readonly connection: Connection;
-  /** Nothing is under way or open. */
+  /** It has no requests and no connections. */
   readonly isOver: boolean;
   send(packet: Packet, signal: AbortSignal): Promise<Incoming>;
   retire(): void;
@@ -40,7 +40,7 @@ export function createPool(options: PoolOptions): Pool {
       if (isClosed) throw new WireError('the connection is closed', { sent: false });
       if (lines === undefined || !leadsTheSameWay(lines.connection, connection)) {
         lines?.retire();
-        // Certificates are renewed for as long as a program runs.
+        // Certificates are renewed while a program runs.
         retired = [...retired, ...(lines ? [lines] : [])].filter((each) => !each.isOver);
         lines = linesTo(connection, options);
       }
@@ -76,7 +76,7 @@ function linesTo(connection: Connection, { clock, connectTimeoutMs: timeoutMs }:
     if (protocol === 'h2') {
       const session = await http2(socket, connection.server, clock, timeoutMs);
       if (isOver) return session.destroy();
-      // Those beyond the first were opened for a rush that may be over.
+      // Additional connections were opened for a burst that may be over.
       for (const each of sessions) if (each.isIdle) each.retire();
       sessions = [...sessions.filter((each) => !each.isOver), session];
     } else {
@@ -100,7 +100,8 @@ function linesTo(connection: Connection, { clock, connectTimeoutMs: timeoutMs }:
         const session = sessions.find((each) => each.hasRoom);
         if (session) {
           const answer = session.send(packet, signal);
-          // It was still being opened when the others were retired. Only after the answer has begun: what is not on its way yet would be refused.
+          // The session was still being opened when the others were retired. It is retired only after the response has
+          // begun: a request that is not on its way yet would be rejected.
           const retire = () => session.retire();
           if (isRetired) void answer.then(retire, retire);
           return answer;

@@ -52,7 +52,7 @@ describe('turns', () => {
     clock.advance(1);
     await settle();
     expect(inside).toHaveLength(2);
-    // Who comes out late does not let in two.
+    // A caller that leaves late does not admit two others.
     inside[0]?.();
     await settle();
     expect(inside).toHaveLength(2);

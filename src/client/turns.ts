@@ -1,16 +1,18 @@
-// Calls to a server that has said it gets too many at once (429) go one after the other for a while; to any other they go as they come.
-// A slow call does not hold up the others: behind a server that does not answer at all they would never get their turn.
+// Calls to a server that returned 429 go one after the other for a while; otherwise they are not limited. A slow call
+// does not block the others: with a server that does not respond they would never run.
 import type { Clock } from '../base/clock.ts';
 import { createGate } from './gate.ts';
 
 export interface Turns {
-  /** The server has refused one. */
+  /** The server has rejected a call. */
   refused(): void;
-  /** Resolves with the way out when it is one's turn. Rejects with `instead()` if the signal fires first. */
+  /**
+   * Resolves with a function to leave when it is the caller's turn. Rejects with `instead()` if the signal fires first.
+   */
   next(signal: AbortSignal, instead: () => Error): Promise<() => void>;
 }
 
-/** Since the last refusal. */
+/** After the last refusal. */
 const ONE_BY_ONE_MS = 10_000;
 const LONGEST_TURN_MS = 1000;
 

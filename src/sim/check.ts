@@ -1,4 +1,4 @@
-// Checkers look at a world from outside, after every step, and never take part. One that objects ends the run.
+// Checkers observe a world from outside, after every step, and never act. A failing checker ends the run.
 import type { Answer, Request } from '../api/transport.ts';
 import type { ApiError } from '../base/errors.ts';
 import type { Readable, ReadableChange } from './server.ts';
@@ -10,31 +10,31 @@ interface Called {
 }
 
 export type Happening =
-  /** An actor asked for something; it is on its way. */
+  /** An actor has sent a request, which has not arrived yet. */
   | (Called & { readonly what: 'sent' })
-  /** The server has done what was asked, whether or not the caller will hear of it. */
+  /** The server has executed the request, whether or not its caller receives the response. */
   | (Called & { readonly what: 'executed'; readonly answer: Answer })
-  /** The caller has been told. */
+  /** The caller has received the response. */
   | (Called & { readonly what: 'acknowledged'; readonly answer: Answer })
   | (Called & { readonly what: 'refused'; readonly error: ApiError })
-  /** The caller has been told that it is unknown. */
+  /** The caller has received a LostError. */
   | (Called & { readonly what: 'lost' })
   | { readonly what: 'started' | 'crashed' | 'stopped'; readonly who: string };
 
-/** What a checker sees of the world. */
+/** A checker's view of the world. */
 export interface Sight {
   readonly now: number;
   readonly steps: number;
   readonly servers: readonly string[];
-  /** Undefined while the server is down. */
+  /** undefined while the server is down. */
   store(server: string): Readable | undefined;
 }
 
 export interface Checker {
   readonly name: string;
-  /** Hears what happened; a sentence is an objection. */
+  /** Called with each event; a returned string is a failure. */
   hear?(happening: Happening, sight: Sight): string | undefined;
-  /** Looks after each step. */
+  /** Called after each step. */
   look?(sight: Sight): string | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface Failure {
   readonly lines: readonly string[];
 }
 
-/** A checker of every visible change of every server, each seen once and in order. */
+/** A checker of every visible change of every server, each passed once and in order. */
 export function changeChecker(
   name: string,
   check: (change: ReadableChange, server: string, sight: Sight) => string | undefined,
@@ -64,7 +64,7 @@ export function changeChecker(
         if (store.visible === from) continue;
         const changes = store.since(from, '');
         seen.set(server, store.visible);
-        // What a server began with is no client's change.
+        // Skips the initial objects of a server, because no client has written them.
         if (changes === 'compacted') continue;
         for (const change of changes) {
           const objection = check(change, server, sight);
@@ -77,8 +77,8 @@ export function changeChecker(
 }
 
 /**
- * Nothing that a client was told is ever undone: an acknowledged write is visible, and what was visible once is there again after a
- * crash, unless a later write replaced it.
+ * Acknowledged writes are never undone: they are visible, and objects that were visible once still exist after a crash,
+ * unless a later write replaced them.
  */
 export function noWriteLost(): Checker {
   const known = new Map<string, { revision: number; items: Map<string, number>; isFresh: boolean }>();
@@ -98,7 +98,7 @@ export function noWriteLost(): Checker {
       const items = new Map(store.range('').items.map((item) => [item.key, item.revision]));
       for (const [key, revision] of mirror.items) {
         const left = items.get(key);
-        // Gone or older: only if a write after all that was visible did it.
+        // Missing or older: allowed only if a later write did it.
         if (left === revision || (left ?? store.visible) > mirror.revision) continue;
         return `${server} lost ${key} at revision ${revision} in a crash: it has ${left ?? 'nothing'}`;
       }
@@ -149,7 +149,10 @@ interface Speaking {
   readonly observedGeneration?: number;
 }
 
-/** A condition refers to the object that it is in, as it is or was: never to a later one, nor to a namesake. */
+/**
+ * A condition describes the object that it is in, at its current or an earlier generation: never a later one, nor
+ * another object of the same name.
+ */
 export const conditionsAreOfTheirObject = (): Checker =>
   changeChecker('conditions are of their object', ({ key, stored }) => {
     const { metadata, status } = stored.object();
@@ -161,10 +164,11 @@ export const conditionsAreOfTheirObject = (): Checker =>
   });
 
 /**
- * A write whose outcome is unknown is read back before its object is written again: taking "lost" for "failed" is how
- * things are done twice. Events may be told twice, and a Lease is renewed on what was seen or not at all. Where several controllers of one
- * actor write to the same object, only creates can be asked about: one of them makes it, and what another has lost it need not know. Not to be
- * asked of those who lead for a term: a write of the last term may be found lost after the next one has looked at everything.
+ * After a write with an unknown outcome the object is read before it is written again: treating "lost" as "failed"
+ * would repeat the write. Events may be repeated, and a Lease is renewed from the last state seen or not at all. Where
+ * several controllers of one actor write the same object, only creates can be checked: one of them creates it, and
+ * another one need not know that its own create was lost. Do not use it for actors with leader election: a write of the
+ * last term may become lost after the next term has read everything.
  */
 export function looksAfterLoss(
   controllers: readonly string[],
@@ -201,7 +205,7 @@ export function looksAfterLoss(
   };
 }
 
-/** Of a list the beginning of what its objects have. */
+/** For a list: the prefix of its objects' texts. */
 const objectText = (request: Request): string => {
   const { resource, namespace, name } = request.at;
   const named = name ?? ('object' in request ? request.object.metadata.name : undefined);

@@ -1,7 +1,8 @@
-// What goes wrong, and how often. A world asks here for the fate of every call, every batch of a watch, every clock and every disk.
+// Which faults happen, and how often. A world gets the fate of every call, every watch batch, every clock and every
+// disk here.
 //
-// Each seed gets its own mixture: some faults not at all, some often. Runs in which one fault reigns find what an even mixture hides.
-// After `endsAt` nothing goes wrong any more: what is broken then must heal.
+// Each seed has its own mixture: some faults never, some often. Runs with one dominating fault find bugs that an even
+// mixture hides. After `endsAt` there are no faults: everything broken must heal.
 
 import { expired, internalError, modified, tooManyRequests } from '../api/status.ts';
 import type { Request, Target, WatchEvent, WatchRequest } from '../api/transport.ts';
@@ -15,11 +16,11 @@ export type Fate =
   | { readonly refuse: ApiError }
   | 'lose-request'
   | 'lose-reply'
-  /** The connection breaks: of nothing that is under way on it does the caller hear again. */
+  /** The connection breaks: the caller gets no response to any of its calls in flight. */
   | 'lose-all'
   | 'crash-before'
   | 'crash-after'
-  /** A list that allows it is answered from an older state. */
+  /** A list that allows it returns an older state. */
   | 'rewind';
 
 export type WatchFate =
@@ -27,12 +28,12 @@ export type WatchFate =
   | { readonly delayMs: number }
   | 'cut'
   | 'gone-410'
-  /** Events that were told before are told again, as by a server that is behind. */
+  /** Earlier events are sent again, as by a stale server. */
   | 'rewind'
   /** The connection is dead without an error. */
   | 'silence';
 
-/** Something that befalls an actor or a server between two steps. */
+/** A fault of an actor or a server between two steps. */
 export type Mishap =
   | { readonly crash: string; readonly downMs: number }
   | { readonly partition: string; readonly from: string; readonly forMs: number };
@@ -43,15 +44,15 @@ export interface Crowd {
 }
 
 export interface Faults {
-  /** `besides`: how many other writes are under way on the same connection. */
+  /** `besides`: the number of other writes in flight on the same connection. */
   call(who: string, request: Request, now: number, besides?: number): Fate;
   watch(who: string, request: WatchRequest, batch: readonly WatchEvent[], now: number): WatchFate;
   mishap(crowd: Crowd, now: number): Mishap | undefined;
-  /** How long a dead connection stays unnoticed by a client that does not check it. */
+  /** How long a client that does not check a dead connection fails to notice it. */
   readonly silenceMs: number;
-  /** How long a lost call keeps its caller waiting, how long a crashed actor is away, and the like. */
+  /** The duration of other faults: until a lost call fails, until a crashed actor restarts, and the like. */
   waitMs(): number;
-  /** Whether a request that was on its way when its sender crashed arrives all the same. */
+  /** Whether a request that was in flight when its sender crashed still arrives. */
   outlives(who: string): boolean;
   clockSkewMs(who: string): number;
   disk(who: string): DiskFate;
@@ -75,16 +76,16 @@ const mishaps = ['crash', 'server-crash', 'partition'] as const;
 type CallFault = (typeof callFaults)[number];
 type WatchFault = (typeof watchFaults)[number];
 export interface Rates {
-  /** Per call that writes; reads have no crashes and no conflicts, the rest half as often. */
+  /** Per write; reads have no crashes and no conflicts, and other faults half as often. */
   readonly call: Readonly<Record<CallFault, number>>;
-  /** Per list that may be answered from a cache. */
+  /** Per list that may come from a cache. */
   readonly staleList: number;
   /** Per batch. */
   readonly watch: Readonly<Record<WatchFault, number>>;
   /** Per step of the world. */
   readonly step: Readonly<Record<(typeof mishaps)[number], number>>;
   readonly silenceMs: number;
-  /** Per request that is on its way when its sender crashes. */
+  /** Per request in flight when its sender crashes. */
   readonly outlive: number;
   readonly clockSkewMs: number;
 }
@@ -110,7 +111,7 @@ export const usualRates: Rates = {
   clockSkewMs: 30_000,
 };
 
-/** Nothing goes wrong; the order in which things happen is still the seed's. */
+/** No faults; the seed still determines the order of events. */
 export const noFaults: Faults = {
   call: () => 'deliver',
   watch: () => 'deliver',
@@ -122,22 +123,25 @@ export const noFaults: Faults = {
   disk: () => 'kept',
 };
 
-/** How many of a kind are the first ones, and how often they meet a fault in a world that is hard on them. */
+/** How many calls of each kind count as the first ones, and how often they fail in a world that is hard on them. */
 const FIRSTS = 4;
 const HIT_FIRSTS = { write: 0.4, batch: 0.2 };
-/** A connection likes to break when much is under way on it: that several writes of one step are lost would else hardly ever be. */
+/**
+ * A connection breaks more often the more is in flight on it; otherwise several writes of one step would rarely be lost
+ * together.
+ */
 const CROWDED = 4;
 const MAX_CROWDED = 12;
 
 export interface FaultOptions {
   readonly random: Random;
-  /** Nothing goes wrong before. */
+  /** No faults before this time. */
   readonly startsAt?: number;
   readonly endsAt: number;
   readonly rates?: Rates;
 }
 
-/** Faults in a mixture that the random stream chooses. */
+/** Faults in a mixture that the random stream determines. */
 export function randomFaults({ random, startsAt = 0, endsAt, rates = usualRates }: FaultOptions): Faults {
   const isCalm = (now: number): boolean => now < startsAt || now >= endsAt;
   const mixed = mixtureOf(rates, random);
@@ -147,7 +151,7 @@ export function randomFaults({ random, startsAt = 0, endsAt, rates = usualRates 
     const max = size < 0.5 ? 100 : size < 0.9 ? 5_000 : 60_000;
     return Math.ceil(random.next() * max);
   };
-  // Some worlds are hard on what is seldom done: what happens twice in a world would else hardly ever meet each fault.
+  // Some worlds are hard on rare calls: otherwise a call made twice per world would rarely meet every fault.
   const isHardOnFirsts = random.next() < 0.5;
   const done = new Map<string, number>();
   const isFirst = (what: string, { resource, subresource }: Target): boolean => {
@@ -166,7 +170,7 @@ export function randomFaults({ random, startsAt = 0, endsAt, rates = usualRates 
         const possible = callFaults.filter((fault) => canHit(request.verb, fault) && rates.call[fault] > 0);
         return fateOf(one(possible) as CallFault, request, span);
       }
-      // One throw decides: the rates add up to less than one.
+      // One random number decides, because the rates add up to less than one.
       let thrown = random.next();
       for (const fault of callFaults) {
         if (!canHit(request.verb, fault)) continue;
@@ -179,9 +183,9 @@ export function randomFaults({ random, startsAt = 0, endsAt, rates = usualRates 
     },
     watch(_who, request, _batch, now) {
       if (isCalm(now)) return 'deliver';
-      // Of what hardly ever changes little is told, and most of that after the faults have ended.
+      // Objects that rarely change cause few watch batches, most of them after the faults have ended.
       if (isFirst('watch', request.at) && isHardOnFirsts && hit(HIT_FIRSTS.batch)) {
-        // What a scenario has none of is not brought in by this door.
+        // Faults that the scenario excludes are not used here either.
         const fault = one(watchFaults.filter((each) => rates.watch[each] > 0)) as WatchFault;
         return fault === 'delay' ? { delayMs: span() } : fault;
       }
@@ -217,13 +221,13 @@ export function randomFaults({ random, startsAt = 0, endsAt, rates = usualRates 
   };
 }
 
-/** What can befall a call of this verb; a server does not answer a create with a conflict. */
+/** Which faults a call of this verb can have; a server does not answer a create with a conflict. */
 export const canHit = (verb: string, fault: CallFault): boolean =>
   verb === 'get' || verb === 'list'
     ? !fault.startsWith('crash') && fault !== 'conflict'
     : verb !== 'create' || fault !== 'conflict';
 
-/** Which columns of a matrix a row has. */
+/** The columns of a matrix that apply to a row. */
 export const faultsOf = (row: string): readonly string[] => {
   const verb = row.split(' ')[0] ?? '';
   if (verb === 'actor') return ['crash', 'partition', 'skew'];

@@ -1,8 +1,8 @@
-// What a simulated world must not touch: the machine's time, its timers and its randomness. While the guard is active, each of them throws,
-// so that a forgotten one is found by the first run and not by a trace that does not replay.
+// Guards a simulated world against the machine's time, timers and randomness. While the guard is active, each use
+// throws, so that the first run finds it, and not a trace that is not reproducible.
 //
-// Allowed are microtasks (the world waits for all of them) and hashing. process.nextTick is counted, not forbidden: Node's own event
-// targets use it.
+// Microtasks (the world waits for all of them) and hashing are allowed. process.nextTick is counted, not forbidden:
+// Node's own event targets use it.
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 
@@ -15,7 +15,7 @@ export class ForbiddenInWorld extends Error {
 }
 
 export interface Guard extends Disposable {
-  /** Waits until no microtask is left: everything that could happen without the world's doing has happened. */
+  /** Waits until no microtask is left: everything that can happen without another event has happened. */
   drained(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ const RANDOM_FUNCTIONS = [
   'generateKeySync',
 ];
 
-/** Puts the guard up. Dispose of it to have everything back; guards must end in the reverse order of their beginning. */
+/** Installs the guard. Dispose of it to restore everything; guards must end in reverse order. */
 export function raiseGuard(): Guard {
   const undo: (() => void)[] = [];
   const replace = (holder: object, name: string, value: unknown) => {
@@ -62,9 +62,9 @@ export function raiseGuard(): Guard {
   replace(process, 'hrtime', Object.assign(hrtime, { bigint: hrtime }));
   forbid(AbortSignal, 'timeout', 'AbortSignal.timeout');
   for (const name of RANDOM_FUNCTIONS) forbid(crypto, name, `crypto.${name}`);
-  // The global `crypto` is another object than the module, which takes getRandomValues from it.
+  // The global `crypto` object is not the module, which takes getRandomValues from it.
   for (const name of ['randomUUID', 'getRandomValues']) forbid(globalThis.crypto, name, `crypto.${name}`);
-  // Named imports of the module follow only when they are told.
+  // Named imports of the module must be updated explicitly.
   syncBuiltinESMExports();
 
   const tick = process.nextTick;
@@ -78,8 +78,8 @@ export function raiseGuard(): Guard {
   });
 
   return {
-    // A tick asked for inside a microtask runs when the microtask queue is empty, before Node goes back to its event loop. So a world's
-    // step neither waits for the outside nor lets it in.
+    // A tick scheduled in a microtask runs when the microtask queue is empty, before Node returns to its event loop. So
+    // a step of a world neither waits for outside events nor allows them.
     async drained() {
       do await new Promise<void>((resolve) => tick(resolve));
       while (foreignTicks > 0);
@@ -96,7 +96,7 @@ const forbidden = (what: string) => (): never => {
   throw new ForbiddenInWorld(what);
 };
 
-/** Dates of given moments stay; the present one is forbidden. */
+/** Dates with arguments are allowed; the current date is forbidden. */
 function guardedDate(real: DateConstructor): DateConstructor {
   function Guarded(...args: unknown[]): Date {
     if (args.length === 0 || new.target === undefined) throw new ForbiddenInWorld('the present Date');

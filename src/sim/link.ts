@@ -1,8 +1,8 @@
-// The Transport that an actor gets: every call and every batch of a watch becomes an event of the world, which decides when it happens
-// and whether it goes well.
+// The Transport of an actor: every call and every watch batch becomes an event of the world, which decides when it
+// happens and with which fault.
 //
-// A call has two events, its arrival and its reply, so that others can come in between on either side. What an actor has sent may
-// arrive after the actor has crashed; what is sent back to a crashed actor is never heard.
+// A call has two events, its arrival and its reply, so that other events can happen in between. A request may arrive
+// after its actor has crashed; a crashed actor receives no replies.
 import { apiVersionOf, type User } from '../api/object.ts';
 import type { Answer, Request, Target, Transport, WatchEvent, WatchRequest } from '../api/transport.ts';
 import { AbortError, ApiError, LostError, messageOf } from '../base/errors.ts';
@@ -15,23 +15,23 @@ import type { SimServer } from './server.ts';
 /** One incarnation of an actor or a server. */
 export interface Life {
   readonly name: string;
-  /** Nothing goes wrong for it. */
+  /** It has no faults. */
   readonly steady: boolean;
   isAlive: boolean;
-  /** Run when it ends, in whatever way. */
+  /** Called when it ends, for any reason. */
   readonly onEnd: Set<() => void>;
 }
 
 export interface WorldEvent {
-  /** Whose event it is: it vanishes with its owner. */
+  /** The owner: the event is removed when its owner ends. */
   readonly life: Life | undefined;
   readonly text: string;
   run(): void;
-  /** A request that has left: a crash of its owner may come too late for it. */
+  /** A request that was sent: a crash of its owner may be too late to stop it. */
   readonly isSent?: true;
 }
 
-/** What a link asks of the world. */
+/** The world's interface for a link. */
 export interface Field {
   readonly now: number;
   readonly faults: Faults;
@@ -41,7 +41,7 @@ export interface Field {
   later(delayMs: number, event: WorldEvent): void;
   running(name: string): { readonly life: Life; readonly sim: SimServer } | undefined;
   isCut(who: string, server: string): boolean;
-  /** Runs when the two can talk again. */
+  /** Calls `run` when the partition between the two has ended. */
   onHeal(who: string, server: string, run: () => void): void;
   crashAndRestart(life: Life): void;
   tell(happening: Happening): void;
@@ -77,7 +77,7 @@ class Call {
   readonly #request: Request;
   readonly #text: string;
   readonly #called: { readonly who: string; readonly server: string; readonly request: Request };
-  /** All that are sent on this connection and not answered yet. */
+  /** All calls in flight on this connection. */
   readonly #underWay: Set<Call>;
   #resolve!: (answer: Answer) => void;
   #reject!: (error: unknown) => void;
@@ -91,7 +91,7 @@ class Call {
     this.#underWay = underWay;
     this.#called = { who: line.life.name, server: line.server, request };
     const { at } = request;
-    // A create without a name in its path has one in its object.
+    // A create has no name in its path, but in its object.
     const name = at.name ?? ('object' in request ? request.object.metadata.name : undefined);
     this.#text = `${line.life.name} ${request.verb} ${placeOf(name === undefined ? at : { ...at, name })} at ${line.server}`;
   }
@@ -116,7 +116,7 @@ class Call {
     });
   }
 
-  /** The request sets out: its fate is thrown. */
+  /** The request is sent: its fate is determined. */
   #leave(): void {
     const { life } = this.#line;
     if (this.#isLost) {
@@ -150,7 +150,7 @@ class Call {
       this.#lose('server down');
       return;
     }
-    // A server that goes down takes the call with it.
+    // A crash of the server ends the call.
     const onServerEnd = () => this.#lose('server crashed');
     server.life.onEnd.add(onServerEnd);
     const isPast = fate === 'rewind' && this.#request.verb === 'list';
@@ -228,7 +228,7 @@ class Call {
   }
 }
 
-/** A list from some state that is not older than asked for. */
+/** A list of an older state that is not older than requested. */
 function pastList(
   server: SimServer,
   user: User,
@@ -258,7 +258,7 @@ class Watch implements AsyncIterator<readonly WatchEvent[]> {
   readonly #text: string;
   readonly #signal: AbortSignal;
   readonly #arrived: Item[] = [];
-  /** The last events that were delivered, for a server that tells them again. */
+  /** The last delivered events, for a server that sends them again. */
   #told: WatchEvent[] = [];
   #waiting: { resolve(result: IteratorResult<readonly WatchEvent[]>): void; reject(error: unknown): void } | undefined;
   #state: 'new' | 'opening' | 'open' | 'silent' | 'over' = 'new';
@@ -298,7 +298,7 @@ class Watch implements AsyncIterator<readonly WatchEvent[]> {
   #fate(batch: readonly WatchEvent[]) {
     const { life } = this.#line;
     const fate = life.steady ? 'deliver' : this.#field.faults.watch(life.name, this.#request, batch, this.#field.now);
-    // Who misses a bookmark misses nothing: that proves nothing either.
+    // A fault on a batch of bookmarks loses nothing, so it proves nothing.
     const isNews = batch.some(({ type }) => type !== 'BOOKMARK');
     if (!life.steady && isNews) this.#field.matrix.count(`watch ${this.#request.at.resource.kind}`, nameOf(fate));
     return fate;
@@ -340,7 +340,7 @@ class Watch implements AsyncIterator<readonly WatchEvent[]> {
     pump();
   }
 
-  /** One event for the next thing to be told: they stay in order. */
+  /** One event for the next batch, so that batches stay in order. */
   #schedule(): void {
     if (this.#state !== 'open' || this.#isDelivering || !this.#waiting || this.#arrived.length === 0) return;
     this.#isDelivering = true;
@@ -393,7 +393,7 @@ class Watch implements AsyncIterator<readonly WatchEvent[]> {
     }
   }
 
-  /** The first batch, perhaps with the ones after it; perhaps with some that were told before; perhaps with a bookmark. */
+  /** The first batch, possibly joined with later ones, preceded by repeated events, or followed by a bookmark. */
   #gather(isRewound: boolean): readonly WatchEvent[] {
     const { dice } = this.#field;
     const most = 1 + Math.floor(dice.next() * this.#arrived.length);
@@ -428,7 +428,7 @@ class Watch implements AsyncIterator<readonly WatchEvent[]> {
     if (this.#state === 'over') return;
     const waiting = this.#waiting;
     if (waiting === undefined) {
-      // Computed when the next batch is read.
+      // Thrown when the next batch is read.
       this.#arrived.splice(0, this.#arrived.length, { error });
       this.#hangUp();
       return;

@@ -1,4 +1,4 @@
-// How often each fault hit each kind of write and each watch. A cell that stays zero says that nothing was proved there.
+// How often each fault hit each kind of write and each watch. A cell that remains zero proves nothing.
 import { byText } from '../base/compare.ts';
 
 export type Entry = readonly [row: string, fault: string, times: number];
@@ -24,7 +24,7 @@ export class Matrix {
     return [...this.#rows.keys()].sort(byText);
   }
 
-  /** What `from` makes a matrix of again: to send it to another process. */
+  /** The input of `from`, to send the matrix to another process. */
   toEntries(): readonly Entry[] {
     return [...this.#rows].flatMap(([row, cells]) => [...cells].map(([fault, times]): Entry => [row, fault, times]));
   }
@@ -39,7 +39,7 @@ export class Matrix {
     for (const [row, cells] of other.#rows) for (const [fault, times] of cells) this.count(row, fault, times);
   }
 
-  /** Row and fault of each cell that was never hit though it could have been. */
+  /** Row and fault of each cell that was never hit although it could have been. */
   zeros(faultsOf: (row: string) => readonly string[]): readonly string[] {
     return this.rows().flatMap((row) =>
       faultsOf(row)
@@ -48,7 +48,7 @@ export class Matrix {
     );
   }
 
-  /** As a table for people; a dot where a fault cannot be. */
+  /** As a table for users; a dot where a fault is impossible. */
   toLines(faultsOf: (row: string) => readonly string[]): readonly string[] {
     const rows = this.rows();
     const faults = ['deliver', ...new Set(rows.flatMap(faultsOf))];

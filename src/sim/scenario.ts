@@ -1,5 +1,5 @@
-// A scenario is a world with a purpose: who lives there, what must always hold, and what must be so in the end. Faults last for a while;
-// after that the world has time to heal, and must then stay as it is.
+// A scenario is a world with its actors, its invariants, and its expected end state. Faults last for a while; then the
+// world has time to heal, and must remain healed.
 import { seededRandom } from '../base/random.ts';
 import type { Failure } from './check.ts';
 import { noFaults, type Rates, randomFaults } from './faults.ts';
@@ -9,20 +9,20 @@ import { createWorld, WORLD_START_MS, type World } from './world.ts';
 
 export interface Scenario {
   readonly name: string;
-  /** How long things go well first, so that there is something that can go wrong. */
+  /** A period without faults at the beginning, so that there is something that can fail. */
   readonly calmMs?: number;
-  /** Until when things go wrong. */
+  /** The end of the faults. */
   readonly faultMs: number;
-  /** How long after that the recovery may go unnoticed, because no request is sent. */
+  /** How long after that clients may fail to notice the recovery, because they send no request. */
   readonly dazedMs?: number;
   /** How long healing may take after that. */
   readonly healMs: number;
-  /** How many steps all of it may take. */
+  /** The maximum number of steps. */
   readonly steps: number;
   readonly rates?: Rates;
-  /** How many seeds are played in CI; 0 = none yet, because it still finds what is not fixed. */
+  /** How many seeds CI plays; 0 = none yet, because it still finds bugs that are not fixed. */
   readonly ciRuns: number;
-  /** Fills the world. The function that it returns says what is not yet as it should be. */
+  /** Fills the world. The returned function describes what is not as expected yet. */
   set(world: World): () => string | undefined;
 }
 
@@ -37,11 +37,11 @@ export interface Played {
 
 export interface PlayOptions extends TraceOptions {
   readonly seed: number;
-  /** Only the order of events is chosen by the seed. */
+  /** No faults: the seed determines only the order of events. */
   readonly isCalm?: boolean;
 }
 
-/** How long a healed world is watched. */
+/** How long a healed world is observed. */
 const REST_MS = 60_000;
 
 export async function play(scenario: Scenario, { seed, isCalm = false, ...trace }: PlayOptions): Promise<Played> {

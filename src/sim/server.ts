@@ -1,12 +1,15 @@
-// What a world asks of an API server that lives in it. The world does not know how one is built: main/ hands it in.
+// The world's interface for an API server in it. The world does not know how to build one: main/ passes it in.
 import type { KubeObject, User } from '../api/object.ts';
 import type { Answer, Request, Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 
-/** What checkers read: everything that clients could see, without asking as one. The store of apiserver/ has this shape. */
+/**
+ * The checkers' view of a server: everything that clients can see, without sending a request. The store of apiserver/
+ * has this shape.
+ */
 export interface Readable {
-  /** Newest visible revision. */
+  /** The newest visible revision. */
   readonly visible: number;
   get(key: string): ReadableItem | undefined;
   range(prefix: string): { readonly items: readonly ReadableItem[] };
@@ -27,29 +30,29 @@ export interface ReadableChange {
   readonly previous: ReadableItem | undefined;
 }
 
-/** What one life of a server is given. */
+/** The dependencies of one incarnation of a server. */
 export interface Host {
   readonly name: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** Waits until the world says so: for what a real server waits for outside of itself, its disk. */
+  /** Resolves when the world decides: for external operations of a real server, such as its disk. */
   pause(what: string): Promise<void>;
 }
 
-/** How a machine goes down: the process alone, or the power with all that was not synced, some of it torn. */
+/** How a machine fails: only the process, or the power, which loses unsynced data and tears some of it. */
 export type DiskFate = 'kept' | 'torn';
 
-/** One life of a server. */
+/** One incarnation of a server. */
 export interface SimServer {
   readonly store: Readable;
   as(user: User): Transport;
-  /** A list as a server would give it whose cache is at this older revision; rejects when it is not known any more. */
+  /** The list of a server whose cache is at this older revision; rejects if that is no longer known. */
   listAt(user: User, request: Extract<Request, { verb: 'list' }>, revision: number): Promise<Answer>;
 }
 
-/** What can be started, and started again after a crash with what is left. */
+/** A program that can be started, and restarted after a crash with the surviving data. */
 export interface ServerProgram {
   boot(host: Host): Promise<SimServer>;
-  /** Ends the present life without a goodbye. */
+  /** Ends the current incarnation without cleanup. */
   crash(random: Random, disk: DiskFate): void;
 }

@@ -1,4 +1,4 @@
-// What is to happen later, in order of time and, at the same time, in the order in which it was asked for.
+// Future events, sorted by time, then by insertion.
 
 export class Timeline<Entry extends object> {
   readonly #heap: { readonly at: number; readonly order: number; readonly entry: Entry }[] = [];
@@ -23,19 +23,19 @@ export class Timeline<Entry extends object> {
     this.#gone.add(entry);
   }
 
-  /** When the next entry is due; undefined when there is none. */
+  /** When the next entry is due; undefined if there is none. */
   next(): number | undefined {
     while (this.#heap.length > 0 && this.#gone.has(this.#heap[0]!.entry)) this.#pop();
     return this.#heap[0]?.at;
   }
 
-  /** The next entry that is due by then. */
+  /** The next entry due until then. */
   take(until: number): Entry | undefined {
     const at = this.next();
     return at === undefined || at > until ? undefined : this.#pop();
   }
 
-  /** Everything that waits, in no particular order. */
+  /** All entries, in no particular order. */
   *[Symbol.iterator](): Iterator<Entry> {
     for (const { entry } of this.#heap) if (!this.#gone.has(entry)) yield entry;
   }

@@ -1,10 +1,10 @@
-// What happened, line by line: all of it in a hash, the end of it in words. Two runs are the same run when their hashes are equal.
+// The events of a run, line by line: a hash of all, and the last ones as text. Equal hashes mean equal runs.
 import { createHash } from 'node:crypto';
 
 export interface TraceOptions {
-  /** How many of the last lines can be shown. */
+  /** How many of the last lines are kept. */
   readonly keep?: number;
-  /** Hears every line, for a replay that prints them all. */
+  /** Called with every line, for a replay that prints all. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -19,13 +19,13 @@ export class Trace {
     this.#onLine = options.onLine;
   }
 
-  /** Something that decides what comes next. */
+  /** A line that affects the run, so it is part of the hash. */
   line(text: string): void {
     this.#hash.update(text).update('\n');
     this.#note(text);
   }
 
-  /** Something that helps to understand and is put into words only when it is read. */
+  /** A line for understanding, formatted only when it is read. */
   remark(text: () => string): void {
     this.#note(text);
   }

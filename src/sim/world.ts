@@ -1,9 +1,9 @@
-// A world in which everything that happens is chosen by a seed: actors, API servers, time, and what goes wrong between them.
+// A world in which a seed determines everything: actors, API servers, time, and the faults between them.
 //
-// Actors get a Clock, a Random and Transports of their own and nothing else. Each call, reply, batch of a watch, timer and disk
-// operation waits as an event. A step takes one event that is due, lets it happen, and waits until no microtask is left; then the
-// checkers look. Time moves a little with every event, and to the next timer when nothing else is due.
-// Equal seeds give equal traces: alone, after others, and in another process.
+// Actors get only a Clock, a Random and Transports. Each call, reply, watch batch, timer and disk operation is an
+// event. A step takes one due event, executes it, and waits until no microtask is left; then the checkers run. Time
+// advances a little with every event, and to the next timer if nothing else is due.
+// Equal seeds give equal traces: alone, after other worlds, and in another process.
 import { createHash } from 'node:crypto';
 import type { User } from '../api/object.ts';
 import type { Clock } from '../base/clock.ts';
@@ -21,12 +21,12 @@ import type { Host, Readable, ServerProgram, SimServer } from './server.ts';
 import { Timeline } from './timeline.ts';
 import { Trace, type TraceOptions } from './trace.ts';
 
-/** Ends an actor in good order. */
+/** Stops an actor gracefully. */
 export type Stop = () => void | Promise<void>;
 
 export interface ActorOptions {
   readonly servers?: Readonly<Partial<Record<ServerName, { readonly server: string; readonly as: User }>>>;
-  /** Neither crashes by itself nor meets faults: for the code that plays the user. */
+  /** It does not crash by itself and has no faults: for the simulated user. */
   readonly steady?: boolean;
 }
 
@@ -36,7 +36,9 @@ export interface Limits {
 }
 
 export interface Outcome {
-  /** done: what was waited for is there; quiet: nothing is left to happen within the time; limit: out of steps or time. */
+  /**
+   * done: the awaited state is reached; quiet: there are no events left within the time; limit: out of steps or time.
+   */
   readonly result: 'done' | 'quiet' | 'limit' | 'failed';
   readonly steps: number;
   readonly simulatedMs: number;
@@ -46,27 +48,29 @@ export interface Outcome {
 export interface World extends Sight {
   readonly seed: number;
   readonly matrix: Matrix;
-  /** The true time, without skew, for the code that directs the play. */
+  /** The true time, without skew, for the code that controls the world. */
   readonly clock: Clock;
-  /** An API server; it starts with the next steps. */
+  /** Adds an API server; it starts with the next steps. */
   server(name: string, program: ServerProgram): void;
   actor(name: string, start: (deps: Deps) => Stop | undefined, options?: ActorOptions): void;
-  /** Ends a server or an actor at once: its timers are gone, its calls are never answered, nothing in it is told. */
+  /**
+   * Ends a server or an actor immediately: its timers are removed, its calls get no response, and it is not notified.
+   */
   crash(name: string): void;
-  /** Restarts it, if it is down. */
+  /** Restarts it if it is down. */
   restart(name: string): void;
-  /** Ends an actor in good order, as far as it knows how. */
+  /** Stops an actor gracefully, if it supports that. */
   stop(name: string): void;
-  /** For a time nothing passes between an actor and a server. */
+  /** Blocks all traffic between an actor and a server for a time. */
   partition(actor: string, server: string, forMs: number): void;
   isUp(name: string): boolean;
   check(checker: Checker): void;
-  /** Makes one thing happen; false when nothing will happen any more. */
+  /** Executes one event; false if there are no more. */
   step(): Promise<boolean>;
   run(until: () => boolean, limits: Limits): Promise<Outcome>;
-  /** A failure of the world as it is now, for a check after it has ended. */
+  /** A failure of the world in its current state, for a check after its end. */
   objection(checker: string, message: string): Failure;
-  /** What happened so far and what is in the servers, as one number. */
+  /** A hash of all events so far and of the content of the servers. */
   traceHash(): string;
 }
 
@@ -95,14 +99,14 @@ interface Server {
   lives: number;
   life: Life | undefined;
   sim: SimServer | undefined;
-  /** Where its own history began: what was there before is the same in all worlds. */
+  /** The first revision of its own history: the initial objects are the same in all worlds. */
   begun: number | undefined;
 }
 
-// Nothing takes no time: half of what happens takes up to so long. Else two actors could work against each other for ever while the
-// timer that would end it never comes.
+// Nothing takes no time: half of the events take up to this long. Otherwise two actors could undo each other's writes
+// forever, and the timer that ends it would never fire.
 const LONGEST_EVENT_MS = 10;
-// The event loop is let in now and then: signals, the test runner, the collector's finalizers.
+// After this many steps the event loop runs: for signals, the test runner, and finalizers of the garbage collector.
 const STEPS_AT_ONCE = 5_000;
 
 class SimWorld implements World, Field {
@@ -156,7 +160,7 @@ class SimWorld implements World, Field {
     return this.#servers.get(name)?.sim?.store;
   }
 
-  // ---- who lives here
+  // ---- actors and servers
 
   server(name: string, program: ServerProgram): void {
     this.#servers.set(name, { name, program, lives: 0, life: undefined, sim: undefined, begun: undefined });
@@ -293,7 +297,7 @@ class SimWorld implements World, Field {
   #end(life: Life): void {
     this.#crowd = undefined;
     life.isAlive = false;
-    // What has been sent may have been sent in time, and then arrives when it likes.
+    // Requests in flight may have been sent before the crash, and then arrive at any time.
     const mine = (event: WorldEvent) => event.life === life;
     const sent = [...this.#ready.filter(mine), ...[...this.#timeline].filter(mine)].filter(
       (event) => event.isSent && this.faults.outlives(life.name),
@@ -387,7 +391,7 @@ class SimWorld implements World, Field {
     };
   }
 
-  // ---- what happens
+  // ---- events
 
   check(checker: Checker): void {
     this.#checkers.push(checker);
@@ -415,7 +419,7 @@ class SimWorld implements World, Field {
           else if (this.#step - first >= limits.steps) result = 'limit';
           else if (!(await this.#advance(horizon))) result = this.#timeline.next() === undefined ? 'quiet' : 'limit';
         }
-        // Unhandled rejections are told when the event loop turns.
+        // Unhandled rejections are reported when the event loop turns.
         guard[Symbol.dispose]();
         await new Promise((resolve) => setImmediate(resolve));
         if (this.#failure) result = 'failed';
@@ -442,7 +446,7 @@ class SimWorld implements World, Field {
     return hash.digest('hex');
   }
 
-  /** One event; false when none is due before the horizon. */
+  /** Executes one event; false if none is due before the horizon. */
   async #advance(horizon: number): Promise<boolean> {
     const mishap = this.faults.mishap(this.#present(), this.#now);
     if (mishap === undefined) {

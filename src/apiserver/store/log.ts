@@ -261,7 +261,7 @@ class DiskLog implements Log, RecordSink {
   }
 
   async #write(batch: Batch): Promise<void> {
-    if (this.#readOnly !== undefined) throw new StoreUnavailable(this.#readOnly); // changed since the batch began to collect
+    if (this.#readOnly !== undefined) throw new StoreUnavailable(this.#readOnly); // since the batch began
     const file = segmentName(this.#segment);
     const seal = { kind: kinds.seal, batch: batch.number, revision: 0, cluster: '', key: '', json: '' };
     batch.records.add(this.#writer.write(seal));

@@ -1,4 +1,4 @@
-// A cluster in memory with pretend workloads, for tests: time stands still until it is passed.
+// A cluster in memory with simulated workloads, for tests: time advances only with `pass`.
 import { aCluster, admin, type TestCluster } from '../../../test/cluster.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Request, Transport } from '../../api/transport.ts';
@@ -10,14 +10,14 @@ import { type Pretend, type PretendOptions, startPretend } from './start.ts';
 
 export interface PretendCluster extends AsyncDisposable {
   readonly cluster: TestCluster;
-  /** Writes of the pretend cluster since the last `count.clear()`: `verb plural[/subresource]` → how many. */
+  /** Writes of the simulated controllers since the last `count.clear()`: `verb plural[/subresource]` → number. */
   readonly count: Map<string, number>;
   /** Lists and gets, likewise. */
   readonly reads: ReadonlyMap<string, number>;
   readonly pretend: Pretend;
-  /** Everything that can happen now has happened. */
+  /** Resolves when everything due has happened. */
   settles(): Promise<void>;
-  /** Time passes, in steps, and everything due happens. */
+  /** Advances time in steps, and waits for everything due. */
   pass(ms: number, stepMs?: number): Promise<void>;
   list(plural: string, namespace?: string): Promise<readonly KubeObject[]>;
   patch(plural: string, name: string, body: object, subresource?: 'status'): Promise<KubeObject>;
@@ -27,7 +27,7 @@ export interface PretendCluster extends AsyncDisposable {
 
 export const NAMESPACE = 'default';
 
-/** Counts what goes through it. */
+/** Counts the requests that pass through it. */
 export function countingTransport(inner: Transport, count: Map<string, number>, reads: Map<string, number>): Transport {
   const label = ({ verb, at }: Request) =>
     `${verb} ${at.resource.plural}${at.subresource === undefined ? '' : `/${at.subresource}`}`;
@@ -72,7 +72,7 @@ export async function aPretendCluster(
     );
   let pretend = start();
   const settles = async () => {
-    // A change is under way for a few turns between server, watch and queue before anybody is busy with it.
+    // A change takes a few turns from the server over the watch to the queue before a controller is busy.
     for (let quiet = 0, turns = 0; quiet < 4; turns++) {
       if (turns > 20_000) throw new Error('it does not settle');
       await turn();
@@ -122,7 +122,7 @@ export async function aPretendCluster(
   };
 }
 
-/** A Deployment named web, with what matters to a case. */
+/** A Deployment named web, with the fields that a test needs. */
 export const aDeployment = (replicas: number, spec: object = {}, image = 'web:1'): object => ({
   metadata: { name: 'web' },
   spec: {

@@ -1,4 +1,4 @@
-// A rule as a controller of the runtime: what it watches, how it finds what it looks at, its writes as actions, and what it tells of them.
+// Runs a rule as a controller of the runtime: its watches, its view, its writes as actions, and its Events.
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { refTo } from '../../runtime/actions.ts';
 import type { Action, Controller, Source, View, WatchRule } from '../../runtime/controller.ts';
@@ -12,11 +12,11 @@ interface RuleController<Object, Related> {
   readonly name: string;
   readonly rule: Rule<Object, Related>;
   readonly profile: Profile;
-  /** What reports its writes; absent = nothing. */
+  /** Creates the Events of its writes; absent = none. */
   readonly reporter?: Reporter<Object>;
   // biome-ignore lint/suspicious/noExplicitAny: rules over different kinds stand in one list, as in Controller.
   readonly watches: readonly WatchRule<any>[];
-  /** undefined = not ours. */
+  /** undefined = the key is not ours. */
   see(view: View, key: string): { readonly object: Object; readonly related: Related } | undefined;
 }
 
@@ -52,7 +52,7 @@ export const controllerOf = <Object, Related>({
   },
 });
 
-/** Neighbours of one sort go out side by side; what there is to tell of them follows when they are made. */
+/** Adjacent writes of one kind are made in parallel; their Events follow once they are made. */
 function stepsOf(writes: readonly Write[], tell: (write: Write) => readonly News[]): readonly (readonly Action[])[] {
   const steps: { readonly made: Action[]; readonly told: Action[] }[] = [];
   let before = '';
@@ -102,13 +102,13 @@ export const splitKey = (key: string): { readonly namespace: string; readonly na
   return { namespace: key.slice(0, Math.max(0, slash)), name: key.slice(slash + 1) };
 };
 
-/** Looks at every object of a source under its own key. */
+/** Reconciles every object of a source under its own key. */
 export const itself = <T extends KubeObject>(source: Source<T>): WatchRule<T> => ({
   source,
   toKeys: (item) => [keyOf(item)],
 });
 
-/** Read, but its changes wake no rule. */
+/** Read, but its changes enqueue no key. */
 export const onlyRead = <T extends KubeObject>(source: Source<T>): WatchRule<T> => ({ source, toKeys: () => [] });
 
 export function ofKey<T extends KubeObject>(view: View, source: Source<T>, key: string): T | undefined {

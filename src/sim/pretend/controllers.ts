@@ -1,4 +1,4 @@
-// The `controllers` set: what kube-controller-manager does, one controller per kind.
+// The `controllers` set: the controllers of kube-controller-manager, one per kind.
 
 import type { Budget, Node, Pod } from '../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -134,7 +134,7 @@ export const workloadControllers = (profile: Profile): readonly Controller<any>[
   }),
 ];
 
-/** Wakes the controller of what changed. */
+/** Enqueues the controller of the changed object. */
 const ownedBy = <T extends KubeObject>(source: Source<T>, kind: string): WatchRule<T> => ({
   source,
   toKeys(item) {
@@ -143,7 +143,7 @@ const ownedBy = <T extends KubeObject>(source: Source<T>, kind: string): WatchRu
   },
 });
 
-/** A Deployment that recreates its Pods waits for the last old one to end. */
+/** A Deployment with strategy Recreate waits until the last old Pod is deleted. */
 const lastPods: WatchRule<Pod> = {
   source: pods,
   toKeys(pod, view) {
@@ -158,7 +158,7 @@ const lastPods: WatchRule<Pod> = {
   },
 };
 
-/** Whether a DaemonSet or a scheduler would see another node than before. */
+/** Whether the node has changed for a DaemonSet or a scheduler. */
 export const isAnotherPlace = (node: Node, old: Node | undefined): boolean =>
   old === undefined ||
   !deepEqual(node.metadata.labels, old.metadata.labels) ||
@@ -193,7 +193,7 @@ const budgetsOf = (source: typeof pods): WatchRule<Pod> => ({
       .map(keyOf),
 });
 
-/** How many Pods a workload should have changes what its budgets allow. */
+/** The desired number of Pods of a workload affects its disruption budgets. */
 export const budgetsIn = <T extends KubeObject>(source: Source<T>): WatchRule<T> => ({
   source,
   toKeys: (item, view, old) =>

@@ -19,7 +19,7 @@ interface Event extends KubeObject {
   readonly source: { readonly component: string };
 }
 
-/** As `describe` shows them: about the objects of one kind, without the parts of names that are drawn. */
+/** As printed by `describe`: about the objects of one kind, without generated parts of names. */
 async function told(world: PretendCluster, kind: string): Promise<readonly string[]> {
   const events = (await world.list('events')) as readonly Event[];
   return events
@@ -96,7 +96,7 @@ describe('Events tell', () => {
     expect(events).toContainEqual(
       expect.stringMatching(/^Normal Pulled kubelet: Container image "x:crash" already present on machine/),
     );
-    // Scheduled, Pulling, Pulled (two ways), Created, Started, BackOff: more restarts make no more Events.
+    // Scheduled, Pulling, Pulled (two ways), Created, Started, BackOff: more restarts cause no more Events.
     expect(events).toHaveLength(7);
   });
 
@@ -145,7 +145,7 @@ describe('Events tell', () => {
       'Normal EnsuredLoadBalancer service-controller: Ensured load balancer',
     ]);
     await world.remove('pods', 'db-0');
-    // The same news goes out once a minute at most.
+    // An equal Event is written at most once a minute.
     await world.pass(60_000, 5_000);
     expect(await told(world, 'StatefulSet')).toEqual([
       'Normal SuccessfulCreate statefulset-controller: create Pod db-0 in StatefulSet db successful (2 times)',

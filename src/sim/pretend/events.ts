@@ -1,5 +1,6 @@
-// Events: what people look for under `kubectl describe`. Recorded after writes, in the words of the component that does such a thing in a real
-// cluster; so rules say nothing of Events, and an idle cluster tells nothing. Without Pods (status-only/) there are none.
+// Events, as users see them with `kubectl describe`. Recorded after writes, with the messages of the corresponding
+// component of a real cluster; so rules know nothing about Events, and an idle cluster writes none. Without Pods
+// (status-only/) there are no Events.
 
 import type { Condition, ContainerStatus, Pod, ReplicaSet } from '../../api/builtin/shapes.ts';
 import type { Resource } from '../../api/kind.ts';
@@ -18,11 +19,11 @@ export interface News {
   readonly message: string;
 }
 
-/** Tells of one write that was made while looking at `object`. */
+/** The Events of one write that was made while reconciling `object`. */
 export type Tell<Object> = (write: Write, object: Object) => readonly News[];
 
 export interface Reporter<Object> {
-  /** As printed under From. */
+  /** The component, as printed under From. */
   readonly name: string;
   readonly tell: Tell<Object>;
 }
@@ -39,7 +40,7 @@ const news =
 const normal = news('Normal');
 const warning = news('Warning');
 
-/** What a write will have set under a path; undefined when it leaves that alone. */
+/** The value that a write sets at a path; undefined if it does not set it. */
 function setBy(write: Write, ...path: readonly string[]): unknown {
   let value: unknown = write.do === 'patch' ? write.merge : undefined;
   for (const step of path) value = isObject(value) && Object.hasOwn(value, step) ? (value[step] as Json) : undefined;
@@ -150,7 +151,7 @@ export const podNews: Reporter<Pod> = {
 
 type Line = Pick<News, 'type' | 'reason' | 'message'>;
 
-/** From one state of a container to the next. */
+/** The Events between two states of a container. */
 function containerNews(
   { metadata }: Pod,
   before: ContainerStatus | undefined,

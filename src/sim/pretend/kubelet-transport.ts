@@ -1,5 +1,5 @@
-// The two things that a scheduler and a kubelet do in words of their own, behind ordinary writes: setting a Pod's node is a POST to its
-// `binding`, and deleting a Pod means that it has ended, now.
+// Translates two writes of a scheduler and a kubelet: setting a Pod's node is a POST to its `binding`, and deleting a
+// Pod means that it has ended, so the grace period is 0.
 import type { Answer, Request, Transport } from '../../api/transport.ts';
 import { isObject } from '../../base/json.ts';
 
@@ -16,7 +16,7 @@ export function asKubelet(transport: Transport): Transport {
 
 const isPod = ({ at }: Request): boolean => at.resource.group === '' && at.resource.plural === 'pods';
 
-/** The node that a patch gives to a Pod. */
+/** The node that a patch sets on a Pod. */
 function nodeIn(request: Request): string | undefined {
   if (!isPod(request) || request.verb !== 'patch' || !isObject(request.patch.body)) return undefined;
   const spec = request.patch.body['spec'];
@@ -24,7 +24,7 @@ function nodeIn(request: Request): string | undefined {
   return typeof node === 'string' ? node : undefined;
 }
 
-/** A Pod is bound once: who is late is told so. The answer to a binding is no Pod, so the Pod is fetched. */
+/** A Pod is bound only once: a second binding fails. The response to a binding is not a Pod, so the Pod is read. */
 async function bind(transport: Transport, request: Request, node: string, signal?: AbortSignal): Promise<Answer> {
   const { namespace, name } = request.at;
   const patch = request.verb === 'patch' && isObject(request.patch.body) ? request.patch.body : {};
@@ -36,7 +36,7 @@ async function bind(transport: Transport, request: Request, node: string, signal
       object: {
         apiVersion: 'v1',
         kind: 'Binding',
-        // With the uid a Pod of the same name that came later is not meant.
+        // The uid prevents the binding of a later Pod with the same name.
         metadata: {
           name,
           namespace,

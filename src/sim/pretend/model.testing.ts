@@ -1,5 +1,5 @@
-// A cluster without a server: objects by resource and name, writes applied to them, nothing happens by itself. For properties of rules,
-// where an API server would be too slow.
+// A cluster without a server: objects by resource and name, to which writes are applied; nothing else happens. For
+// property tests of rules, where an API server would be too slow.
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { kubeTime } from '../../base/clock.ts';
@@ -43,7 +43,7 @@ export class Model {
     this.#objects.delete(`${plural}/${name}`);
   }
 
-  /** Pods that nobody runs go at once, as an API server lets them. */
+  /** Pods that no kubelet runs are deleted immediately, as on an API server. */
   apply(write: Write): void {
     const { resource } = write;
     if (write.do === 'create') {

@@ -1,5 +1,5 @@
-// The `node` set: what kubelets, a scheduler and a cloud do. It needs nothing from the `controllers` set, so that on a real API server
-// it runs beside Kubernetes' own.
+// The `node` set: the simulated kubelets, scheduler and cloud provider. It needs nothing from the `controllers` set, so
+// on a real API server it runs beside Kubernetes' own controllers.
 
 import type { Lease, Node, Pod } from '../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -18,7 +18,7 @@ import { leaseNamespace, leases, nodes, pods, services } from './sources.ts';
 const ALL = 'all';
 const isOurs = ({ metadata }: Node): boolean => metadata.labels?.[PRETEND_LABEL] !== undefined;
 
-/** `onNode` is told, perhaps more than once, of each Node that is there. */
+/** `onNode` is called, possibly more than once, for each existing Node. */
 export const nodeControllers = (
   profile: Profile,
   shapes: readonly NodeShape[],
@@ -62,7 +62,7 @@ export const nodeControllers = (
         const object = ofKey(view, pods, key);
         if (!object?.spec?.nodeName) return undefined;
         const place = view.get(nodes, object.spec.nodeName);
-        // Another node has a kubelet of its own.
+        // Another node has its own kubelet.
         if (place !== undefined && !isOurs(place)) return undefined;
         return { object, related: { node: place } };
       },
@@ -83,7 +83,7 @@ export const nodeControllers = (
 
 const nodeOfLease: WatchRule<Lease> = { source: leases, toKeys: ({ metadata }) => [metadata.name ?? ''] };
 
-/** A Pod without a node, or room that has become free while some wait. */
+/** A Pod without a node, or resources that were freed while Pods wait. */
 const waitingPods: WatchRule<Pod> = {
   source: pods,
   toKeys(item, view, old) {

@@ -1,4 +1,4 @@
-// What controllers ask about Pods.
+// Predicates on Pods for controllers.
 
 import type { Pod, PodTemplate } from '../../api/builtin/shapes.ts';
 import { byNumber, byText } from '../../base/compare.ts';
@@ -6,7 +6,7 @@ import { conditionOf, controllerOf, isDeleting, timeOf } from './reading.ts';
 
 export const isFinished = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
-/** Counts towards replicas: neither finished nor on its way out. */
+/** Counts towards replicas: neither finished nor being deleted. */
 export const isActive = (pod: Pod): boolean => !isFinished(pod) && !isDeleting(pod);
 
 const readySince = ({ status }: Pod): number | undefined => {
@@ -28,7 +28,7 @@ export const isAvailable = (pod: Pod, minReadySeconds: number | undefined, now: 
   return from !== undefined && from <= now;
 };
 
-/** The next moment at which a Pod becomes available by waiting alone. */
+/** The next time at which a Pod becomes available without another change. */
 export function nextAvailable(
   pods: readonly Pod[],
   minReadySeconds: number | undefined,
@@ -51,7 +51,7 @@ export const byCreation = (
 const PHASES: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
 const COST = 'controller.kubernetes.io/pod-deletion-cost';
 
-/** Which Pods to take away first: those whose loss costs least. */
+/** Pods sorted for deletion: the least valuable first. */
 export function cheapestFirst(pods: readonly Pod[]): readonly Pod[] {
   const neighbours = new Map<string, number>();
   for (const { spec } of pods) {
@@ -78,13 +78,13 @@ export function cheapestFirst(pods: readonly Pod[]): readonly Pod[] {
   return ranked.map(({ pod }) => pod);
 }
 
-/** Those that this owner manages; others of the same owner name belong to a predecessor that is still being cleaned up. */
+/** The Pods that this owner manages; others with the same owner name belong to a deleted predecessor. */
 export const managedPods = (pods: readonly Pod[], uid: string | undefined): readonly Pod[] =>
   pods.filter((pod) => controllerOf(pod)?.uid === uid);
 
 export const namesOf = (pods: readonly Pod[]): ReadonlySet<string> =>
   new Set(pods.map((pod) => pod.metadata.name ?? ''));
 
-/** Whether a Pod carries all labels of the template it was made from. */
+/** Whether a Pod has all labels of its template. */
 export const hasLabelsOf = (template: PodTemplate, { metadata }: Pod): boolean =>
   Object.entries(template.metadata?.labels ?? {}).every(([key, value]) => metadata.labels?.[key] === value);

@@ -1,25 +1,25 @@
-// How a pretend cluster behaves: plain data, so that a fleet file can say it, and repeatable: every draw follows from the seed and the
-// name of what it is drawn for, never from the order in which things happen.
+// The behavior of a simulated cluster as plain data, so that a fleet file can contain it. It is reproducible: every
+// random value is derived from the seed and the name of its object, never from the order of events.
 
 import type { PodSpec } from '../../api/builtin/shapes.ts';
 import { numberOf } from './names.ts';
 
-/** A fixed number of milliseconds, or one between two, drawn per Pod. */
+/** A fixed number of milliseconds, or a range, from which a value is drawn per Pod. */
 export type Span = number | { readonly fromMs: number; readonly toMs: number };
 
 export type Fault =
-  /** The image cannot be pulled: the Pod waits for ever with ImagePullBackOff. */
+  /** The image cannot be pulled: the Pod waits forever with ImagePullBackOff. */
   | 'PullFails'
-  /** The container starts and ends at once, again and again: CrashLoopBackOff. A Job's Pod fails. */
+  /** The container exits immediately after every start: CrashLoopBackOff. A Job's Pod fails. */
   | 'Crashes'
-  /** The container runs, its readiness probe never passes. */
+  /** The container runs, but its readiness probe always fails. */
   | 'NeverReady';
 
 export interface FaultRule {
   /** Applies to images whose tag, digest or (without either) name contains this. */
   readonly tag: string;
   readonly fault: Fault;
-  /** Of how many Pods in a hundred; absent = all. */
+  /** The percentage of Pods that have the fault; absent = all. */
   readonly percent?: number;
 }
 
@@ -29,16 +29,16 @@ export interface Profile {
   readonly pullMs: Span;
   /** From running to ready. */
   readonly readyMs: Span;
-  /** From asked to stop to stopped; never longer than the grace period. */
+  /** From the deletion to the end of the containers; never longer than the grace period. */
   readonly stopMs: Span;
   /** How long the Pods of Jobs run. */
   readonly jobMs: Span;
-  /** Multiplies pullMs, readyMs, stopMs and jobMs: a slow cluster. */
+  /** Multiplies pullMs, readyMs, stopMs and jobMs, for a slow cluster. */
   readonly slowness: number;
   readonly faults: readonly FaultRule[];
-  /** How often Node Leases are renewed; 0 = no Leases. */
+  /** The interval of Node Lease renewals; 0 = no Leases. */
   readonly leaseMs: number;
-  /** How often a Node's status is posted though nothing changed. */
+  /** The interval of writes to a Node's status without changes. */
   readonly nodeStatusMs: number;
 }
 
@@ -69,7 +69,7 @@ export interface Timing {
   readonly image: string;
 }
 
-/** What happens to one Pod, known before it exists. `name` is `<namespace>/<name>`. */
+/** The behavior of one Pod, determined before it exists. `name` is `<namespace>/<name>`. */
 export function timingOf(profile: Profile, name: string, spec: Pick<PodSpec, 'containers' | 'initContainers'>): Timing {
   const images = [...(spec.initContainers ?? []), ...spec.containers].map(({ image = '' }) => image);
   const draw = (what: string, span: Span) =>
@@ -99,7 +99,7 @@ export function timingOf(profile: Profile, name: string, spec: Pick<PodSpec, 'co
   };
 }
 
-/** What follows the name of an image: `registry:5000/app:v2` → `v2`. An image without a tag is told by its name. */
+/** The part after the name of an image: `registry:5000/app:v2` → `v2`. For an image without a tag its name. */
 export function versionOf(image: string): string {
   const name = image.slice(image.lastIndexOf('/') + 1);
   const at = name.search(/[:@]/);

@@ -1,4 +1,4 @@
-// The resources that the pretend cluster reads and writes.
+// The resources that the simulated cluster reads and writes.
 import type { Resource } from '../../api/kind.ts';
 
 const resource = (group: string, kind: string, plural: string, namespaced = true): Resource =>

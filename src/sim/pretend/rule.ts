@@ -1,6 +1,7 @@
-// A rule of the pretend cluster: a pure function from what is seen to the writes wanted and, perhaps, a moment to look again. It never
-// learns what woke it. Writes stand in the order in which they must happen; neighbours of one sort touch different objects and may go out
-// side by side. Every prefix is a safe place to die: the next look starts from what is there.
+// A rule of the simulated cluster: a pure function from the observed state to the desired writes and, optionally, a
+// time for the next run. It does not know what woke it. Writes are in the order in which they must happen; adjacent
+// writes of one kind concern different objects and may be made in parallel. A crash after any prefix is safe: the next
+// run starts from the current state.
 import type { Resource } from '../../api/kind.ts';
 import { apiVersionOf, type KubeObject, type OwnerReference } from '../../api/object.ts';
 import { deepEqual, isObject, type Json } from '../../base/json.ts';
@@ -22,7 +23,7 @@ export type Rule<Object, Related> = (object: Object, related: Related, now: numb
 
 export const nothing: Outcome = Object.freeze({ writes: Object.freeze([]) });
 
-/** Writes the status that is wanted, if it is not there already. Metadata given with it goes out in the same write. */
+/** Writes the desired status if it differs. Metadata is part of the same write. */
 export function statusWrites(
   resource: Resource,
   object: KubeObject,
@@ -39,7 +40,7 @@ export function statusWrites(
   return [{ do: 'patch', resource, of: object, merge, subresource: 'status', because: want.because }];
 }
 
-/** The merge patch that turns one object into the other; undefined when they are equal. */
+/** The merge patch between two objects; undefined if they are equal. */
 export function mergeBetween(from: unknown, to: unknown): Json | undefined {
   if (deepEqual(from, to)) return undefined;
   if (!isObject(from) || !isObject(to)) return to as Json;
@@ -53,7 +54,7 @@ export function mergeBetween(from: unknown, to: unknown): Json | undefined {
   return patch;
 }
 
-/** The owner reference that says "I manage this". */
+/** The owner reference of a controller. */
 export const managedBy = (resource: Resource, { metadata }: KubeObject): OwnerReference => ({
   apiVersion: apiVersionOf(resource.group, resource.version),
   kind: resource.kind,
@@ -63,7 +64,7 @@ export const managedBy = (resource: Resource, { metadata }: KubeObject): OwnerRe
   blockOwnerDeletion: true,
 });
 
-/** The earliest of some moments, some of which may never come. */
+/** The earliest of some times, some of which may be absent. */
 export function earliest(...moments: readonly (number | undefined)[]): { readonly wakeAt?: number } {
   const known = moments.filter((moment) => moment !== undefined && Number.isFinite(moment)) as number[];
   return known.length === 0 ? {} : { wakeAt: Math.min(...known) };

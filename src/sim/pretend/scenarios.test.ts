@@ -43,10 +43,10 @@ describe('a Deployment', () => {
       availableReplicas: 3,
     });
     expect(Object.fromEntries(world.count)).toEqual({
-      'create events': 1 + 3 + 3 * 5, // scaled; each Pod: made, bound, pulling, pulled, created, started
+      'create events': 1 + 3 + 3 * 5, // scaled; per Pod: created, bound, pulling, pulled, container created, started
       'create replicasets': 1,
-      'patch replicasets/status': 2, // three Pods are there; three are available
-      'patch deployments/status': 3, // begun; under way; complete
+      'patch replicasets/status': 2, // three Pods exist; three are available
+      'patch deployments/status': 3, // started; progressing; complete
       'create pods': 3,
       'create pods/binding': 3,
       'patch pods/status': 9, // each: creating, running, ready
@@ -78,7 +78,7 @@ describe('a Deployment', () => {
     expect(reasonOf(status, 'Progressing')).toBe('NewReplicaSetAvailable');
     expect((await podsOf(world)).map((pod) => pod.spec?.containers[0]?.image)).toEqual(['web:2', 'web:2', 'web:2']);
     expect(Object.fromEntries(world.count)).toEqual({
-      'create events': 6 + 3 * 6 + 3 * 2, // six sizes; three Pods come, three are deleted and end
+      'create events': 6 + 3 * 6 + 3 * 2, // six sizes; three Pods are created, three are deleted and end
       'create replicasets': 1,
       'patch replicasets': 5, // the new one grows twice, the old one shrinks three times
       'patch replicasets/status': 9,
@@ -86,7 +86,7 @@ describe('a Deployment', () => {
       'create pods': 3,
       'create pods/binding': 3,
       'patch pods/status': 9,
-      'delete pods': 6, // each of three: asked to go, gone
+      'delete pods': 6, // each of three: deletion requested, deleted
     });
     world.count.clear();
     await world.pass(120_000, 10_000);

@@ -1,4 +1,4 @@
-// ServiceExports are a kind of the user's: they are watched from the moment their CRD serves a version until it is gone.
+// ServiceExports are a custom kind: they are watched while their CRD serves a version.
 
 import type { Condition, ServiceExport } from '../../api/builtin/shapes.ts';
 import type { Resource } from '../../api/kind.ts';
@@ -25,7 +25,7 @@ type Crd = KubeObject<
 
 const crd: Source<Crd> = { on: SERVER, resource: resources.crds, fields: `metadata.name=${CRD}` };
 
-/** The resource that an established CRD serves, in its stored version if that is served. */
+/** The resource that an established CRD serves, in its storage version if that is served. */
 export function servedBy(object: Crd | undefined): Resource | undefined {
   if (object?.spec === undefined || object.metadata.deletionTimestamp !== undefined) return undefined;
   if (conditionOf(object.status?.conditions, 'Established')?.status !== 'True') return undefined;
@@ -36,7 +36,7 @@ export function servedBy(object: Crd | undefined): Resource | undefined {
   return { group, version: version.name, kind: names.kind, plural: names.plural, namespaced: scope === 'Namespaced' };
 }
 
-/** Tells, each time the CRD changes, what it serves. Telling the same twice must do nothing. */
+/** Calls `tell` with the served resource each time the CRD changes. A repeated call must have no effect. */
 export const exportsServed = (tell: (resource: Resource | undefined) => void): Controller<Resource | undefined> => ({
   name: 'pretend/serviceexport-crd',
   eventSource: 'pretend-cluster',

@@ -1,4 +1,4 @@
-// What the pretend cluster watches. On the direct transport the caches share the server's own frozen objects.
+// The watches of the simulated cluster. On the direct transport the caches share the server's own frozen objects.
 
 import type {
   Budget,
@@ -29,7 +29,9 @@ const source = <T extends KubeObject>(resource: Resource, indexes: Indexes<T> = 
   indexes,
 });
 
-/** By kind and name, not uid: a new owner must see the Pods of its deleted predecessor, whose names are still taken. */
+/**
+ * By kind and name, not uid: a new owner must see the Pods of its deleted predecessor, whose names are still in use.
+ */
 export const ownerKey = (namespace: string | undefined, kind: string, name: string): string =>
   `${namespace}/${kind}/${name}`;
 
@@ -53,7 +55,7 @@ export const claims = source<KubeObject>(resources.claims);
 export const services = source<Service>(resources.services);
 export const nodes = source<Node>(resources.nodes);
 export const leases: Source<Lease> = { on: SERVER, resource: resources.leases, namespace: LEASE_NAMESPACE };
-/** The place where Leases live: it is there from the start, so it also says that there is a cluster to make Nodes in. */
+/** The namespace of Leases: it exists from the start, so it also shows that there is a cluster to create Nodes in. */
 export const leaseNamespace: Source<KubeObject> = {
   on: SERVER,
   resource: { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false },

@@ -1,8 +1,9 @@
-// A pretend cluster: rules, as data, that make the workloads of an API server progress, fail or hang as a profile says.
+// A simulated cluster: rules that make the workloads of an API server progress, fail or hang according to a profile.
 //
-// Two sets. `controllers` is what kube-controller-manager does (controllers.ts; without Pods: status-only/); `node` is what kubelets, a
-// scheduler and a cloud do (node-controllers.ts), so that on a real API server it runs alone. A rule is a pure function (rule.ts, rules/);
-// the runtime watches and writes for it. Idle, the only writes are Node Leases and, rarely, a Node's status.
+// There are two sets. `controllers` replaces kube-controller-manager (controllers.ts; without Pods: status-only/);
+// `node` replaces kubelets, scheduler and cloud provider (node-controllers.ts), and is the only one used on a real API
+// server. A rule is a pure function (rule.ts, rules/); the runtime watches and writes for it. An idle cluster writes
+// only Node Leases and, rarely, a Node's status.
 import type { Resource } from '../../api/kind.ts';
 import type { Transport } from '../../api/transport.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -28,16 +29,19 @@ export interface PretendOptions {
   readonly sets: readonly ('controllers' | 'node')[];
   readonly profile: Profile;
   readonly nodes: readonly NodeShape[];
-  /** Workloads report as if they had Pods, at the times they would, but none are made. For fleets too large to have them. */
+  /**
+   * Workloads report their status as if they had Pods, with the same timing, but no Pods exist. For fleets that are too
+   * large to have them.
+   */
   readonly statusOnly?: boolean;
 }
 
 export interface Pretend {
-  /** Everything is watched. */
+  /** Resolves when all watches are synced. */
   readonly synced: Promise<void>;
-  /** All configured Nodes are there, or it was stopped before. */
+  /** Resolves when all configured Nodes exist, or it was stopped before. */
   readonly registered: Promise<void>;
-  /** Nothing to do now; moments to come do not count. */
+  /** No work is due now; future timers do not count. */
   idle(): boolean;
   stop(): Promise<void>;
 }
@@ -58,7 +62,7 @@ export function startPretend(deps: PretendDeps, options: PretendOptions): Preten
     const controllers = options.statusOnly === true ? statusControllers(profile) : workloadControllers(profile);
     managers.push(startManager(depsFor(deps, 'controllers', deps.transport), { controllers, manager: FIELD_MANAGER }));
   }
-  // A manager of its own, because its writes are a kubelet's.
+  // A separate manager, because its writes are those of a kubelet.
   const kubelet = asKubelet(deps.transport);
   const exported = followExports((resource) =>
     startManager(depsFor(deps, 'exports', kubelet), {
@@ -94,7 +98,7 @@ const depsFor = ({ clock, random, log }: PretendDeps, label: string, transport: 
   servers: { member: transport },
 });
 
-/** At most one manager for ServiceExports, in the version that is served now. */
+/** At most one manager for ServiceExports, for the currently served version. */
 function followExports(start: (resource: Resource) => Manager) {
   let version: string | undefined;
   let current: Manager | undefined;

@@ -1,5 +1,5 @@
-// What is compared of a cluster's state: everything that a workload controller writes. Names that carry hashes or chance are replaced by
-// what they stand for, times by the fact that there is one.
+// Normalizes a cluster's state for the comparison: keeps everything that a workload controller writes, and replaces
+// names with hashes or random parts, and times.
 import { byText } from '../../../base/compare.ts';
 import { canonicalJson, isObject } from '../../../base/json.ts';
 
@@ -19,7 +19,7 @@ export const COMPARED: Readonly<Record<string, string>> = {
   persistentvolumeclaims: '/api/v1',
 };
 
-/** Ours to compare: the server's bookkeeping and the fields of others are not. */
+/** Not compared: the server's own fields and those of other clients. */
 const DROPPED: ReadonlySet<string> = new Set([
   'uid',
   'resourceVersion',
@@ -28,13 +28,13 @@ const DROPPED: ReadonlySet<string> = new Set([
   'namespace',
   'apiVersion',
   'generation',
-  // Kubernetes counts a Job's Pods with the help of finalizers; here they are counted as they are.
+  // Kubernetes counts a Job's Pods with finalizers; here the existing ones are counted.
   'finalizers',
   'volumes',
   'volumeMounts',
 ]);
 
-/** Which of these is there while a rollout continues depends on how fast one controller saw what another did. */
+/** Which of these reasons appears during a rollout depends on how fast one controller sees the writes of another. */
 const UNDER_WAY: ReadonlySet<unknown> = new Set(['NewReplicaSetCreated', 'ReplicaSetUpdated', 'FoundNewReplicaSet']);
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/;
@@ -46,7 +46,7 @@ export function normalise(state: State): State {
   const words = (text: string): string => {
     if (MOMENT.test(text)) return '<time>';
     if (UID.test(text)) return '<uid>';
-    // Which node a DaemonSet turns to first is chance, too.
+    // The first node of a DaemonSet is random, too.
     if (NODE.test(text)) return '<node>';
     for (const [hash, stands] of names) text = text.replaceAll(hash, stands);
     return text;
@@ -73,14 +73,14 @@ export function normalise(state: State): State {
   );
 }
 
-/** What a controller writes of an object: of those that people write, only metadata and status. */
+/** The fields that a controller writes: for objects of users, only metadata and status. */
 function written(plural: string, item: Item): Item {
   if (plural === 'pods') return podOf(item);
   const { spec, ...rest } = plain(item);
   return plural === 'replicasets' || plural === 'persistentvolumeclaims' ? { ...rest, spec } : (rest as Item);
 }
 
-/** Equal items once, with their number. */
+/** Equal items only once, with their number. */
 function compact(items: readonly Item[]): readonly Item[] {
   const counts = new Map<string, number>();
   for (const item of items) counts.set(canonicalJson(item), (counts.get(canonicalJson(item)) ?? 0) + 1);
@@ -89,7 +89,9 @@ function compact(items: readonly Item[]): readonly Item[] {
     .map(([text, count]) => ({ ...(JSON.parse(text) as Item), ...(count === 1 ? {} : { copies: count }) }));
 }
 
-/** Items of a list do not say their kind. How often a spec was written is chance; that the status speaks of the last one is not. */
+/**
+ * Items of a list have no kind. The number of writes to a spec is random; but the status must describe the last one.
+ */
 function plain({ kind: _kind, ...item }: Item): Item {
   const { generation } = item.metadata;
   const status = item['status'];
@@ -97,7 +99,7 @@ function plain({ kind: _kind, ...item }: Item): Item {
   return { ...item, status: { ...status, observedGeneration: '<current>' } };
 }
 
-/** A Pod without what admission and the test itself put there. */
+/** A Pod without the fields that admission and the test itself set. */
 function podOf(item: Item): Item {
   const { metadata, spec, status } = item as Item & { spec: Record<string, unknown>; status: Record<string, unknown> };
   const { name, generateName, ...meta } = metadata;

@@ -1,4 +1,4 @@
-// What a step does to Pods, alike on both sides.
+// The effect of a step on Pods, the same on both sides.
 
 import type { Pod } from '../../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../../api/object.ts';
@@ -19,7 +19,7 @@ const oldestFirst = (pods: readonly KubeObject[]): readonly Pod[] =>
         byText(a.metadata.name ?? '', b.metadata.name ?? ''),
     );
 
-/** The Pods that a step speaks of. */
+/** The Pods that a step changes. */
 export function chosen(step: Step, pods: readonly KubeObject[]): readonly Pod[] {
   if (step.do === 'oldest') return oldestFirst(pods).slice(0, 1);
   if (step.do !== 'pods') return [];

@@ -1,11 +1,11 @@
-// What is done to a cluster, step by step, so that kube-controller-manager and the `controllers` set can be held against each other. No
-// node runs here: Pods change only as a step says. Data, because two programs read it.
+// The steps of the comparison between kube-controller-manager and the `controllers` set. There is no node: only steps
+// change Pods. It is data, because two programs read it.
 
 export type Step = { readonly it: string; readonly quietMs?: number } & (
   | { readonly do: 'create'; readonly plural: string; readonly object: object }
   | { readonly do: 'patch'; readonly plural: string; readonly name: string; readonly body: object }
   | { readonly do: 'delete'; readonly plural: string; readonly name: string }
-  /** Pods that wait become ready, or finish; oldest first, `count` of them or all. */
+  /** Waiting Pods become ready, or finish; oldest first, `count` of them or all. */
   | {
       readonly do: 'pods';
       readonly become: 'Ready' | 'Succeeded' | 'Failed';

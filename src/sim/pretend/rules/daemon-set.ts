@@ -1,5 +1,5 @@
-// A DaemonSet: one Pod on every node that takes it. An update replaces them within maxUnavailable, or with maxSurge puts the new one
-// beside the old one first.
+// A DaemonSet: one Pod on every node that accepts it. An update replaces them within maxUnavailable, or with maxSurge
+// creates the new Pod before the old one is deleted.
 
 import type {
   ControllerRevision,
@@ -31,7 +31,7 @@ export interface DaemonSetRelated extends PodsRelated {
 
 const GENERATION = 'deprecated.daemonset.template.generation';
 
-/** What keeps ordinary Pods off a node does not concern a daemon. */
+/** Taints that keep ordinary Pods away, and that daemons tolerate. */
 const TOLERATED: readonly Toleration[] = [
   { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
   { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
@@ -87,7 +87,7 @@ export const daemonSet: Rule<DaemonSet, DaemonSetRelated> = (object, related, no
 interface Place {
   readonly node: string;
   readonly shouldRun: boolean;
-  /** False: a Pod that is there must go. */
+  /** False: an existing Pod must be deleted. */
   readonly mayStay: boolean;
   /** Not deleting, oldest first. */
   readonly pods: readonly Pod[];
@@ -108,7 +108,7 @@ const usedBy = (mine: readonly Pod[], { metadata }: DaemonSet, { name }: History
 
 const hashOf = ({ metadata }: Pod): string => metadata.labels?.[REVISION_LABEL] ?? '';
 
-/** The node of a daemon's Pod: where it runs, or the one it is pinned to. */
+/** The node of a daemon's Pod: where it runs, or to which its affinity pins it. */
 export function nodeOf({ spec }: { readonly spec?: PodSpec | undefined }): string {
   if (spec?.nodeName) return spec.nodeName;
   for (const term of spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ??
@@ -147,7 +147,7 @@ function placesOf(spec: DaemonSetSpec, nodes: readonly Node[], mine: readonly Po
 
 const remove = (of: Pod, because: string): Write => ({ do: 'delete', resource: pods, of, because });
 
-/** One Pod where one should be, none where none may be. */
+/** One Pod on each node that should have one, none on the others. */
 function settle(view: View, mine: readonly Pod[]): readonly Write[] {
   const writes: Write[] = [];
   const surge = surgeOf(view);
@@ -194,7 +194,7 @@ function update(view: View): readonly Write[] {
   return running.flatMap((place) => {
     const [old] = place.pods.filter((pod) => !isCurrent(pod) && !isFinished(pod));
     if (old === undefined) return [];
-    // What is down already costs nothing to replace.
+    // Replacing a broken Pod costs no budget.
     if (!isUp(old)) return [remove(old, 'it is broken and outdated')];
     return room-- > 0 ? [remove(old, `to be made from ${history.name}`)] : [];
   });

@@ -1,4 +1,5 @@
-// A Deployment: one ReplicaSet per template, sized so that a rollout keeps its budget, and a status that `kubectl rollout status` follows.
+// A Deployment: one ReplicaSet per template, sized so that a rollout keeps its budget, and the status for `kubectl
+// rollout status`.
 
 import type {
   Condition,
@@ -20,11 +21,11 @@ import { earliest, managedBy, nothing, type Rule, statusWrites, type Write } fro
 import { type Budget, budgetOf, newestSize, olderSizes, proportionalSizes, type Sized } from './rolling.ts';
 
 export interface DeploymentRelated {
-  /** Those that this Deployment manages. */
+  /** The ReplicaSets that this Deployment manages. */
   readonly replicaSets: readonly ReplicaSet[];
-  /** Pods of these; read only when the strategy is Recreate. */
+  /** Their Pods; read only for the strategy Recreate. */
   readonly pods: readonly Pod[];
-  /** Names of ReplicaSets in the namespace that it does not manage. */
+  /** Names of other ReplicaSets in the namespace. */
   readonly taken: ReadonlySet<string>;
 }
 
@@ -33,7 +34,7 @@ const HISTORY = 'deployment.kubernetes.io/revision-history';
 const DESIRED = 'deployment.kubernetes.io/desired-replicas';
 const MAX = 'deployment.kubernetes.io/max-replicas';
 export const HASH_LABEL = 'pod-template-hash';
-/** Annotations that say something about the Deployment alone. */
+/** Annotations that describe only the Deployment. */
 const NOT_COPIED: ReadonlySet<string> = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   'deprecated.deployment.rollback.to',
@@ -81,7 +82,7 @@ const sized = (set: ReplicaSet): Sized => ({
   annotatedMax: numberIn(set, MAX),
 });
 
-/** The ReplicaSet made from the template as it is now. */
+/** The ReplicaSet of the current template. */
 function newestOf({ spec }: Deployment, sets: readonly ReplicaSet[]): ReplicaSet | undefined {
   if (spec === undefined) return undefined;
   return sets.toSorted(byCreation).find((set) => set.spec && deepEqual(withoutHash(set.spec.template), spec.template));
@@ -92,7 +93,7 @@ function withoutHash(template: PodTemplate): PodTemplate {
   return { ...template, metadata: { ...template.metadata, labels } };
 }
 
-// ---- rolling out
+// ---- rollout
 
 function rollOut(plan: Plan, { taken }: DeploymentRelated, now: number) {
   const { spec, newest, older } = plan;
@@ -128,7 +129,7 @@ function recreate(plan: Plan, { pods, taken }: DeploymentRelated, now: number) {
   return conclude({ ...plan, newest: renewed.set, writes: [...renewed.writes] }, now);
 }
 
-/** Creates the ReplicaSet of a new template, or moves out of the way of a foreign one that has its name. */
+/** Creates the ReplicaSet of a new template; changes the name if a foreign one has it. */
 function begin(plan: Plan, taken: ReadonlySet<string>, now: number) {
   const { object, spec, older } = plan;
   const budget = budgetOf(spec);
@@ -207,7 +208,7 @@ function patched(
   };
 }
 
-/** An older ReplicaSet is written only when its size changes, except that all follow when the Deployment is scaled. */
+/** An older ReplicaSet is written only if its size changes; when the Deployment is scaled, all are. */
 function resize(
   set: ReplicaSet,
   size: number,
@@ -219,7 +220,7 @@ function resize(
   return patched(set, size, sizeAnnotations(spec, budget));
 }
 
-/** The newest one also carries the highest revision; one that comes back from an earlier rollout remembers its old number. */
+/** The newest one has the highest revision; one from an earlier rollout records its old number. */
 function renew({ object, spec, older }: Plan, set: ReplicaSet, size: number, budget: Budget): Resized {
   const own = revisionOf(set);
   const highest = Math.max(0, ...older.map(revisionOf));
@@ -236,7 +237,7 @@ function renew({ object, spec, older }: Plan, set: ReplicaSet, size: number, bud
 
 // ---- scaling
 
-/** `replicas` changed since the sizes were last set. */
+/** `replicas` has changed since the sizes were last set. */
 const isScaled = ({ spec, newest, older }: Plan): boolean =>
   [...older, ...(newest ? [newest] : [])].some(
     (set) => sizeOf(set) > 0 && (numberIn(set, DESIRED) ?? spec.replicas) !== spec.replicas,
@@ -298,7 +299,7 @@ const counted = ({ object, newest, older }: Plan): DeploymentStatus => {
   };
 };
 
-/** Kubernetes leaves out counts of zero. */
+/** Kubernetes omits counts of zero. */
 export const positive = <T extends Readonly<Record<string, number>>>(counts: T): Partial<T> =>
   Object.fromEntries(Object.entries(counts).filter(([, value]) => value > 0)) as Partial<T>;
 
@@ -311,7 +312,10 @@ const progressing = (now: number, reason: string, message: string, status = 'Tru
   message,
 });
 
-/** A condition keeps its transition time while its status stays, and is left alone while its reason stays too. */
+/**
+ * A condition keeps its transition time while its status is the same, and is not changed while its reason is the same,
+ * too.
+ */
 export function withCondition(conditions: readonly Condition[], next: Condition, touch = false): readonly Condition[] {
   const old = conditionOf(conditions, next.type);
   if (old?.status === next.status && old.reason === next.reason && !touch) return conditions;
@@ -334,7 +338,7 @@ export function availability(now: number, spec: DeploymentSpec, available: numbe
   };
 }
 
-/** While paused or scaled: counts and availability; progress is not reported then. */
+/** While paused or scaled: only counts and availability are reported, not progress. */
 function reportCounts(plan: Plan, now: number): readonly Write[] {
   const { object, spec, newest } = plan;
   const counts = counted(plan);
@@ -366,7 +370,7 @@ function pausedOrResumed(conditions: readonly Condition[], spec: DeploymentSpec,
 export const hasDeadline = ({ progressDeadlineSeconds }: DeploymentSpec): boolean =>
   progressDeadlineSeconds !== undefined && progressDeadlineSeconds !== NO_DEADLINE;
 
-/** Says how far the rollout is, and forgets old ReplicaSets when it is over. */
+/** Reports the progress of the rollout, and deletes old ReplicaSets when it is complete. */
 function conclude(plan: Plan & { readonly writes: readonly Write[]; readonly begun?: Condition }, now: number) {
   const { object, spec, newest, begun } = plan;
   const before = object.status ?? {};
@@ -393,7 +397,7 @@ function conclude(plan: Plan & { readonly writes: readonly Write[]; readonly beg
     }
     const due = deadlineOf(spec, told);
     if (isTold) {
-      // Complete before, and no new template since: a lost Pod is not a rollout.
+      // It was complete before, and the template has not changed: a lost Pod is not a rollout.
     } else if (isComplete) {
       conditions = withCondition(
         conditions,
@@ -421,11 +425,11 @@ function conclude(plan: Plan & { readonly writes: readonly Write[]; readonly beg
   return { writes: [...plan.writes, ...(isComplete ? trim(plan) : []), ...writes], ...earliest(deadline) };
 }
 
-/** When a rollout without progress counts as failed; undefined when it is over or has failed already. */
+/** When a rollout without progress counts as failed; undefined if it is complete or has failed already. */
 export function deadlineOf(spec: DeploymentSpec, told: Condition | undefined): number | undefined {
   if (told === undefined || told.reason === 'NewReplicaSetAvailable' || told.reason === 'ProgressDeadlineExceeded')
     return undefined;
-  // Times are kept in whole seconds: only when the next one has begun has the deadline surely passed.
+  // Times have whole seconds, so the deadline has certainly passed only when the next second has begun.
   return timeOf(told.lastUpdateTime) + (spec.progressDeadlineSeconds ?? 0) * 1000 + 1000;
 }
 
@@ -439,7 +443,7 @@ function hasMoved(before: DeploymentStatus, after: DeploymentStatus): boolean {
   );
 }
 
-/** Old ReplicaSets beyond the history limit, least recent revision first; only empty ones. */
+/** Empty old ReplicaSets beyond the history limit, least recent revision first. */
 function trim({ spec, older }: Plan): readonly Write[] {
   const limit = spec.revisionHistoryLimit;
   if (limit === undefined) return [];

@@ -1,4 +1,5 @@
-// A Job: Pods until enough have succeeded or too many have failed. Counts never go back, so that finished Pods may be cleaned away.
+// A Job: Pods until enough have succeeded or too many have failed. Counts never decrease, so finished Pods may be
+// deleted.
 
 import type { Condition, Job, JobSpec, JobStatus, Pod } from '../../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../../api/object.ts';
@@ -64,7 +65,7 @@ function endOf({ conditions }: JobStatus): Condition | undefined {
   return ['Complete', 'Failed'].map((type) => conditionOf(conditions, type)).find((each) => each?.status === 'True');
 }
 
-/** A finished Job: no Pod is left running, and after its time to live it goes. */
+/** A finished Job: its running Pods are deleted, and after its TTL the Job, too. */
 function afterwards(object: Job, spec: JobSpec, end: Condition, active: readonly Pod[], now: number): Outcome {
   if (active.length > 0) return { writes: removeAll(active, 'the Job is over') };
   if (spec.ttlSecondsAfterFinished === undefined) return nothing;
@@ -147,7 +148,7 @@ function work(view: View): Outcome {
   };
 }
 
-/** After a failure the next try waits, longer each time. */
+/** Back-off after failures, increasing each time. */
 function backOffUntil(mine: readonly Pod[]): number {
   const failed = mine.filter((pod) => pod.status?.phase === 'Failed');
   if (failed.length === 0) return 0;
@@ -243,7 +244,7 @@ function report(view: View, { conditions, active, failed, startTime, end }: Repo
   return statusWrites(jobs, object, { status: next, because: `${active} active` });
 }
 
-/** `0,1,5-9`: runs of three or more are shortened. */
+/** `0,1,5-9`: runs of three or more are abbreviated. */
 export function formatIndexes(indexes: readonly number[]): string {
   const parts: string[] = [];
   for (let i = 0; i < indexes.length; ) {

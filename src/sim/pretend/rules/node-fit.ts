@@ -1,7 +1,7 @@
-// Whether a Pod may be on a node: its node selector and required node affinity, and the node's taints.
+// Whether a Pod may run on a node: its node selector and required node affinity, and the node's taints.
 import type { Node, NodeSelectorTerm, PodSpec, Requirement, Toleration } from '../../../api/builtin/shapes.ts';
 
-/** Whether the Pod's own wishes are met by the node. */
+/** Whether the node matches the Pod's node selector and affinity. */
 export function matchesNode({ nodeSelector, affinity }: PodSpec, node: Node): boolean {
   const labels = node.metadata.labels ?? {};
   for (const [key, value] of Object.entries(nodeSelector ?? {})) if (labels[key] !== value) return false;
@@ -10,7 +10,7 @@ export function matchesNode({ nodeSelector, affinity }: PodSpec, node: Node): bo
 }
 
 function matchesTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm, { metadata }: Node): boolean {
-  // A term that asks for nothing selects nothing.
+  // An empty term matches nothing.
   if (matchExpressions.length + matchFields.length === 0) return false;
   const labels = metadata.labels ?? {};
   return (
@@ -40,7 +40,10 @@ function meets({ operator, values = [] }: Requirement, value: string | undefined
 
 const UNSCHEDULABLE = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
 
-/** Whether a taint of one of these effects keeps the Pod away. A cordoned node counts as tainted even before anybody has tainted it. */
+/**
+ * Whether a taint with one of these effects repels the Pod. A cordoned node counts as tainted, even before the taint is
+ * set.
+ */
 export function repels({ spec }: Node, tolerations: readonly Toleration[] = [], effects: readonly string[]): boolean {
   const taints = [...(spec?.taints ?? []), ...(spec?.unschedulable === true ? [UNSCHEDULABLE] : [])];
   return taints.some((taint) => effects.includes(taint.effect) && !tolerations.some((each) => tolerates(each, taint)));

@@ -12,7 +12,7 @@ import { service } from './service.ts';
 
 const at = (seconds: number) => `2026-01-01T00:00:${String(seconds).padStart(2, '0')}Z`;
 const time = (seconds: number) => Date.parse(at(seconds));
-/** What goes over the wire, without the reasons. */
+/** The writes without their reasons. */
 const wire = (writes: readonly Write[]) =>
   writes.map((write) => {
     const { because: _because, resource, ...rest } = write;

@@ -1,4 +1,4 @@
-// A Node: it is there, it is ready, and its Lease says that it lives. Idle, a Node costs one small write per lease period.
+// A Node: it exists, it is ready, and its Lease is renewed. An idle Node costs one small write per lease period.
 
 import type { Lease, Node, NodeStatus } from '../../../api/builtin/shapes.ts';
 import { kubeMicroTime, kubeTime } from '../../../base/clock.ts';
@@ -16,7 +16,9 @@ export interface NodeShape {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Marks the Nodes of the pretend cluster: `configured` = created by us; any other value = a user wants us to run it. */
+/**
+ * Marks the Nodes of the simulated cluster: `configured` = created by us; any other value = a user wants us to run it.
+ */
 export const PRETEND_LABEL = 'flotilla.dev/pretend';
 const CONFIGURED = 'configured';
 export const LEASE_NAMESPACE = 'kube-node-lease';
@@ -28,7 +30,7 @@ export interface NodeRelated {
   readonly lease?: Lease;
 }
 
-/** What a Node should look like; undefined = it is not one of ours to keep. */
+/** Keeps a Node as configured; undefined = it is not configured. */
 export const node: Rule<NodeShape | undefined, NodeRelated> = (shape, related, now, profile) => {
   const { node: object } = related;
   if (object === undefined) return shape === undefined ? nothing : { writes: [register(shape, now)] };
@@ -40,7 +42,7 @@ export const node: Rule<NodeShape | undefined, NodeRelated> = (shape, related, n
   return keep(object, shape ?? shapeOf(object), related.lease, now, profile);
 };
 
-/** A Node that a user created: it has the size it says it has. */
+/** A Node that a user created has the size in its status. */
 function shapeOf({ metadata, status }: Node): NodeShape {
   const { cpu = '4', memory = '8Gi', pods = '110' } = status?.capacity ?? {};
   return { name: metadata.name ?? '', cpu, memory, pods: Number(pods) || 110 };
@@ -72,7 +74,7 @@ function keep(object: Node, shape: NodeShape, lease: Lease | undefined, now: num
     ...object.status,
     ...statusOf(shape, object.status, isDue ? now : posted),
   });
-  // Admission marks a new Node as not ready, and there is no node controller here to change that.
+  // Admission marks a new Node as not ready, and there is no node controller that removes the taint.
   const taints = object.spec?.taints?.filter((taint) => taint.key !== NOT_READY) ?? [];
   const labels = mergeBetween(object.metadata.labels ?? {}, { ...object.metadata.labels, ...labelsOf(shape) });
   if (taints.length !== (object.spec?.taints ?? []).length || labels !== undefined) {
@@ -157,7 +159,7 @@ function statusOf({ name, cpu, memory, pods }: NodeShape, old: NodeStatus | unde
   };
 }
 
-/** In the range set aside for benchmarks: no real machine has it. */
+/** In the address range reserved for benchmarks, so no real machine has it. */
 export const addressOf = (name: string): string => {
   const host = numberOf(name, 65_534) + 1;
   return `198.18.${host >> 8}.${host & 255}`;

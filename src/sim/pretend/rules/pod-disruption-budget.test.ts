@@ -1,4 +1,4 @@
-// Evictions that only the budget's status knows of: their Pods no longer count as healthy, but not for ever.
+// Evictions that only the budget's status records: their Pods no longer count as healthy, until a timeout.
 import { expect, test } from 'vitest';
 import type { Budget, Pod } from '../../../api/builtin/shapes.ts';
 import type { Profile } from '../profile.ts';
@@ -34,8 +34,8 @@ const look = (disruptedPods: object, pods: readonly Pod[], now = NOW) => {
 test('a Pod that was evicted and is not seen deleting is not healthy', () => {
   const { status, wakeAt } = look({ a: EVICTED }, [pod('a'), pod('b')]);
   expect(status).toMatchObject({ currentHealthy: 1, desiredHealthy: 1 });
-  expect(status).not.toHaveProperty('disruptionsAllowed'); // stays 0
-  expect(status).not.toHaveProperty('disruptedPods'); // stays
+  expect(status).not.toHaveProperty('disruptionsAllowed'); // remains 0
+  expect(status).not.toHaveProperty('disruptedPods'); // remains
   expect(wakeAt).toBe(NOW + 120_000);
 });
 

@@ -1,4 +1,4 @@
-// A PodDisruptionBudget: how many of the Pods it speaks for may be disturbed now.
+// A PodDisruptionBudget: how many of the selected Pods may be disrupted now.
 
 import type { Budget, BudgetSpec, Pod } from '../../../api/builtin/shapes.ts';
 import { kubeTime } from '../../../base/clock.ts';
@@ -9,9 +9,9 @@ import { podDisruptionBudgets } from '../resources.ts';
 import { earliest, nothing, type Rule, statusWrites } from '../rule.ts';
 
 export interface BudgetRelated {
-  /** Those that its selector matches. */
+  /** The Pods that its selector matches. */
   readonly pods: readonly Pod[];
-  /** By uid of a Pod's controller: the workload behind it and how many Pods that should have. */
+  /** By the uid of a Pod's controller: its workload, and the desired number of Pods. */
   readonly workloads: ReadonlyMap<string, { readonly uid: string; readonly replicas: number }>;
 }
 
@@ -32,10 +32,10 @@ export const podDisruptionBudget: Rule<Budget, BudgetRelated> = (object, { pods,
   };
 };
 
-/** An evicted Pod that is not deleted by then counts as healthy again. */
+/** An evicted Pod that still exists after this counts as healthy again. */
 const EVICTION_TIMEOUT_MS = 120_000;
 
-/** Evictions whose Pod is not seen deleting yet: until then only the budget's status knows that it goes. */
+/** Evictions whose Pod has no deletionTimestamp yet: until then only the budget's status records them. */
 function pendingEvictions({ status }: Budget, pods: readonly Pod[], now: number): Readonly<Record<string, string>> {
   const staying = new Set(pods.filter((pod) => !isDeleting(pod)).map(({ metadata }) => metadata.name));
   return Object.fromEntries(
@@ -46,19 +46,19 @@ function pendingEvictions({ status }: Budget, pods: readonly Pod[], now: number)
 }
 
 export interface Counts {
-  /** Pods that are there. */
+  /** The number of existing Pods. */
   readonly found: number;
-  /** Pods that there should be. */
+  /** The desired number of Pods. */
   readonly expected: number;
   readonly healthy: number;
-  /** Pods whose eviction is not seen yet, with its time. */
+  /** Pods whose deletion is not visible yet, with the time of the eviction. */
   readonly evicted?: Readonly<Record<string, string>>;
 }
 
 export function budgetWrites(object: Budget, spec: BudgetSpec, counts: Counts, now: number) {
   const { found, expected, healthy, evicted = {} } = counts;
   const { minAvailable, maxUnavailable } = spec;
-  // A plain minimum does not depend on how many Pods there should be.
+  // An absolute minimum does not depend on the desired number of Pods.
   const expectedPods = maxUnavailable === undefined && typeof minAvailable === 'number' ? found : expected;
   const desiredHealthy =
     maxUnavailable === undefined

@@ -1,4 +1,4 @@
-// A Pod on one of our nodes, as a kubelet would report it: pulled, running, ready, finished; and its end, when it is asked to go.
+// A Pod on one of our nodes, as a kubelet reports it: pulled, running, ready, finished; and its end when it is deleted.
 
 import type {
   Condition,
@@ -18,11 +18,11 @@ import { pods } from '../resources.ts';
 import { nothing, type Outcome, type Rule, statusWrites } from '../rule.ts';
 
 export interface PodRelated {
-  /** The node it is bound to; undefined = there is no such node any more. */
+  /** The node it is bound to; undefined = the node does not exist any more. */
   readonly node: Node | undefined;
 }
 
-/** Takes bound Pods whose node is ours or gone. */
+/** For bound Pods whose node is ours or was deleted. */
 export const pod: Rule<Pod, PodRelated> = (object, { node }, now, profile) => {
   const { spec, metadata } = object;
   if (spec === undefined) return nothing;
@@ -51,7 +51,7 @@ type Stage = 'Creating' | 'PullBackOff' | 'Running' | 'Ready' | 'CrashLoop' | 'S
 const FIRST_BACK_OFF_MS = 10_000;
 const LONGEST_BACK_OFF_MS = 300_000;
 
-/** Where the Pod should be now (undefined = where it is), and when that changes by itself. */
+/** The stage that the Pod should have (undefined = the current one), and when that changes without an event. */
 function stageAt(
   object: Pod,
   spec: PodSpec,
@@ -94,7 +94,7 @@ const gatesOpen = ({ spec, status }: Pod): boolean =>
     ({ conditionType }) => conditionOf(status?.conditions, conditionType)?.status === 'True',
   );
 
-/** Whether the status already says so. A crash loop is reported again at every restart. */
+/** Whether the status already shows the stage. A crash loop is reported again at every restart. */
 function isIn(object: Pod, stage: Stage): boolean {
   const { status } = object;
   const [first] = status?.containerStatuses ?? [];

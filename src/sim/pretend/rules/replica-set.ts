@@ -1,4 +1,4 @@
-// A ReplicaSet: as many Pods as its spec says, and a count of them.
+// A ReplicaSet: creates and deletes Pods to match its replicas, and counts them.
 
 import type { Pod, PodTemplate, ReplicaSet } from '../../../api/builtin/shapes.ts';
 import { freePodNames } from '../names.ts';
@@ -18,7 +18,7 @@ import { earliest, managedBy, nothing, type Rule, statusWrites, type Write } fro
 import { positive } from './deployment.ts';
 
 export interface PodsRelated {
-  /** Pods that name this object's kind and name as their controller, a deleted predecessor's included. */
+  /** Pods whose controller has this object's kind and name, including those of a deleted predecessor. */
   readonly pods: readonly Pod[];
 }
 

@@ -1,5 +1,5 @@
-// The history of a StatefulSet or DaemonSet: one ControllerRevision per template it ever had, numbered; a template that comes back gets
-// the highest number again.
+// The history of a StatefulSet or DaemonSet: one numbered ControllerRevision per template; a template that is used
+// again gets the highest number.
 
 import type { ControllerRevision, PodTemplate } from '../../../api/builtin/shapes.ts';
 import type { Resource } from '../../../api/kind.ts';
@@ -12,10 +12,10 @@ import { controllerRevisions } from '../resources.ts';
 import { managedBy, type Write } from '../rule.ts';
 
 export interface History {
-  /** Name of the revision of the template as it is now. */
+  /** Name of the revision of the current template. */
   readonly name: string;
   readonly hash: string;
-  /** What must be written before Pods of this revision are made. */
+  /** Writes that must precede the creation of Pods of this revision. */
   readonly writes: readonly Write[];
 }
 
@@ -67,13 +67,13 @@ export function historyOf(
   };
 }
 
-/** The template that a revision remembers. */
+/** The template of a revision. */
 export function templateIn({ data }: ControllerRevision): PodTemplate | undefined {
   const { $patch: _patch, ...template } = (data?.spec?.template ?? {}) as PodTemplate & { readonly $patch?: string };
   return template.spec === undefined ? undefined : template;
 }
 
-/** Revisions beyond the limit that no Pod and no status names any more, oldest first. */
+/** Revisions beyond the limit that no Pod and no status references, oldest first. */
 export function trimHistory(
   revisions: readonly ControllerRevision[],
   used: ReadonlySet<string>,

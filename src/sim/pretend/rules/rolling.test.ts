@@ -170,7 +170,7 @@ describe('a rollout, with controllers that see and write in any order, die betwe
     if (actor === undefined) makeReady(model, sleeping[roll(sleeping.length)] as Pod);
     else {
       const writes = look(model, actor);
-      // Dies somewhere on the way, or nowhere.
+      // Crashes after some of the writes, or not at all.
       for (const write of writes.slice(0, roll(3) === 0 ? roll(writes.length + 1) : writes.length)) model.apply(write);
     }
     model.now += roll(400);

@@ -1,17 +1,17 @@
-// The arithmetic of a Deployment's rollout: how many Pods each of its ReplicaSets should have next.
-// Guarantee: together they never have more than replicas + maxSurge Pods, and because of a rollout never fewer than
-// replicas - maxUnavailable are available.
+// The arithmetic of a Deployment's rollout: the next size of each ReplicaSet.
+// Guarantee: together they never have more than replicas + maxSurge Pods, and the rollout never leaves fewer than
+// replicas - maxUnavailable available.
 
 import type { DeploymentSpec } from '../../../api/builtin/shapes.ts';
 import { countRoundedUp, percentOf } from '../../../base/int-or-percent.ts';
 
-/** A ReplicaSet as far as counting goes. */
+/** The counts of a ReplicaSet. */
 export interface Sized {
   readonly name: string;
-  /** What its spec asks for. */
+  /** Replicas in its spec. */
   readonly size: number;
   readonly available: number;
-  /** Its spec was changed and it has not said yet that its Pods follow. */
+  /** Its spec was changed, and its status does not reflect that yet. */
   readonly isBehind: boolean;
   /** The Deployment's replicas plus surge when its size was last set. */
   readonly annotatedMax: number | undefined;
@@ -24,7 +24,7 @@ export interface Budget {
   readonly unavailable: number;
 }
 
-/** Of surge and unavailable at least one is positive: with both at 0 nothing could ever move. */
+/** At least one of surge and unavailable is positive: with both at 0 no rollout could progress. */
 export function budgetOf({ replicas, strategy }: Pick<DeploymentSpec, 'replicas' | 'strategy'>): Budget {
   if (strategy.type !== 'RollingUpdate') return { surge: 0, unavailable: 0 };
   const { maxSurge = '25%', maxUnavailable = '25%' } = strategy.rollingUpdate ?? {};
@@ -39,8 +39,8 @@ const sum = (sets: readonly Sized[], of: (set: Sized) => number): number =>
   sets.reduce((total, set) => total + of(set), 0);
 
 /**
- * The size of the newest ReplicaSet: as much as the surge leaves room for. Nothing is added while an older one may still have Pods to
- * lose; Kubernetes does not wait for that and has too many Pods for a moment.
+ * The size of the newest ReplicaSet: as large as the surge permits. It does not grow while the size of an older one is
+ * not settled; Kubernetes does not wait for that and has too many Pods for a moment.
  */
 export function newestSize(replicas: number, { surge }: Budget, newest: number, older: readonly Sized[]): number {
   if (newest >= replicas) return replicas;
@@ -49,7 +49,9 @@ export function newestSize(replicas: number, { surge }: Budget, newest: number, 
   return room <= 0 ? newest : newest + Math.min(room, replicas - newest);
 }
 
-/** Sizes of the older ReplicaSets, oldest first: what is broken goes first, then what the budget lets go. */
+/**
+ * Sizes of the older ReplicaSets, oldest first: unavailable Pods are removed first, then as many as the budget permits.
+ */
 export function olderSizes(replicas: number, { unavailable }: Budget, newest: Sized, older: readonly Sized[]): Sizes {
   const sizes = new Map<string, number>();
   const all = [newest, ...older];
@@ -64,7 +66,7 @@ export function olderSizes(replicas: number, { unavailable }: Budget, newest: Si
     sizes.set(set.name, set.size - broken);
     spare -= broken;
   }
-  // What is available of a ReplicaSet that was made smaller is already on its way out.
+  // In a ReplicaSet that was scaled down, Pods that are still available may already be terminating.
   let loss = sum(all, (set) => Math.min(set.size, set.available)) - least;
   for (const set of older) {
     const gone = Math.min(loss, sizeOf(set));
@@ -75,11 +77,11 @@ export function olderSizes(replicas: number, { unavailable }: Budget, newest: Si
   return sizes;
 }
 
-/** Sizes after `replicas` changed in the middle of a rollout: each ReplicaSet keeps its share. Given newest first. */
+/** Sizes after `replicas` changed during a rollout: each ReplicaSet keeps its share. Input: newest first. */
 export function proportionalSizes(replicas: number, { surge }: Budget, active: readonly Sized[]): Sizes {
   const allowed = replicas > 0 ? replicas + surge : 0;
   const wanted = allowed - sum(active, (set) => set.size);
-  // The big ones take most of it; of equal ones the newer when there is more to have, the older when there is less.
+  // Large ones change most; of equal ones the newer when scaling up, the older when scaling down.
   const order = (wanted > 0 ? active : active.toReversed()).toSorted((a, b) => b.size - a.size);
   const sizes = new Map<string, number>();
   let given = 0;

@@ -1,5 +1,6 @@
-// Gives every waiting Pod a node: one that it accepts, that accepts it, and that has room; of those the emptiest. One decision for all
-// waiting Pods, oldest first, so that two of them never take the same room.
+// Assigns a node to every waiting Pod: one that matches the Pod, accepts it, and has enough resources; of those the one
+// with the most free resources. One decision for all waiting Pods, oldest first, so that two of them never get the same
+// resources.
 
 import type { Node, Pod, PodSpec } from '../../../api/builtin/shapes.ts';
 import { kubeTime } from '../../../base/clock.ts';
@@ -13,13 +14,16 @@ import { matchesNode, repels } from './node-fit.ts';
 
 export interface SchedulerRelated {
   readonly nodes: readonly Node[];
-  /** Those that have a node. */
+  /** The Pods that have a node. */
   readonly bound: readonly Pod[];
 }
 
 const SCHEDULER = 'default-scheduler';
 
-/** Takes the Pods that have no node. Binding is written as a patch of `spec.nodeName`; the kubelet's transport knows how to do that. */
+/**
+ * For the Pods without a node. A binding is written as a patch of `spec.nodeName`, which the kubelet's transport
+ * translates.
+ */
 export const scheduler: Rule<readonly Pod[], SchedulerRelated> = (waiting, { nodes, bound }, now) => {
   const rooms = nodes.toSorted(by((node: Node) => node.metadata.name ?? '')).map((node) => roomOf(node, bound));
   const writes: Write[] = [];
@@ -74,7 +78,7 @@ function take({ left }: Room, needs: Amounts): void {
 
 const known = new WeakMap<PodSpec, Amounts>();
 
-/** What a Pod asks for: its containers together, or its greediest init container if that is more. */
+/** The requests of a Pod: the sum of its containers, or its largest init container if that is more. */
 export function needsOf({ spec }: Pod): Amounts {
   if (spec === undefined) return { cpu: 0n, memory: 0n, pods: 0n };
   const before = known.get(spec);
@@ -84,7 +88,7 @@ export function needsOf({ spec }: Pod): Amounts {
     for (const { resources } of spec.containers) needs[name] += nano(resources?.requests?.[name]);
     for (const { resources, restartPolicy } of spec.initContainers ?? []) {
       const amount = nano(resources?.requests?.[name]);
-      // One that never ends (a sidecar) adds to the others.
+      // A sidecar keeps running, so it is added to the others.
       if (restartPolicy === 'Always') needs[name] += amount;
       else if (amount > needs[name]) needs[name] = amount;
     }
@@ -108,7 +112,10 @@ function choose(pod: Pod, rooms: readonly Room[]): { readonly found?: Room; read
   return { ...(found === undefined ? {} : { found }), why };
 }
 
-/** How full a node is, 0 to 1; of memory and cpu the scarcer, Pods break the tie. Equal ones stay in the order of their names. */
+/**
+ * The utilization of a node, 0 to 1: of memory and CPU the higher one; the number of Pods breaks ties. Equal nodes are
+ * sorted by name.
+ */
 const use = ({ all, left }: Room): number => {
   const share = (name: (typeof NAMES)[number]) => (all[name] === 0n ? 1 : 1 - Number(left[name]) / Number(all[name]));
   return Math.max(share('cpu'), share('memory')) + share('pods') / 1000;

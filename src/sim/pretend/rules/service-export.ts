@@ -1,4 +1,4 @@
-// A ServiceExport is answered as a networking agent would: valid, and without conflict where it takes traffic.
+// Sets the conditions of a ServiceExport like a networking agent: valid, and without conflict if it takes traffic.
 
 import type { Condition, ServiceExport } from '../../../api/builtin/shapes.ts';
 import type { Resource } from '../../../api/kind.ts';
@@ -9,7 +9,7 @@ import { type Rule, statusWrites } from '../rule.ts';
 const WEIGHT = 'networking.fleet.azure.com/weight';
 const HIGHEST_WEIGHT = 1000;
 
-/** Absent means 1; undefined = not a weight. */
+/** Absent means 1; undefined = not a valid weight. */
 function weightOf({ metadata }: ServiceExport): number | undefined {
   const text = metadata.annotations?.[WEIGHT];
   if (text === undefined) return 1;
@@ -18,7 +18,7 @@ function weightOf({ metadata }: ServiceExport): number | undefined {
 }
 
 export interface ExportRelated {
-  /** In the version that is watched. */
+  /** In the watched version. */
   readonly resource: Resource;
   /** Whether a Service of this name exists. */
   readonly hasService: boolean;

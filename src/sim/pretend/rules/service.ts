@@ -1,4 +1,4 @@
-// A Service of type LoadBalancer gets an address, and loses it when it is none any more.
+// Assigns an address to a Service of type LoadBalancer, and removes it when the type changes.
 
 import type { Service } from '../../../api/builtin/shapes.ts';
 import { numberOf } from '../names.ts';
@@ -6,7 +6,10 @@ import { isDeleting } from '../reading.ts';
 import { services } from '../resources.ts';
 import { nothing, type Rule, statusWrites } from '../rule.ts';
 
-/** The other half of the range set aside for benchmarks, so that no address is that of a real machine or of a pretend node. */
+/**
+ * The other half of the address range reserved for benchmarks, so that no real machine or simulated node has the
+ * address.
+ */
 const addressOf = (uid: string): string => {
   const host = numberOf(uid, 65_534) + 1;
   return `198.19.${host >> 8}.${host & 255}`;
@@ -23,7 +26,7 @@ export const service: Rule<Service, undefined> = (object) => {
       writes: statusWrites(services, object, { status: { ...status, loadBalancer: {} }, because: 'no load balancer' }),
     };
   }
-  // The class belongs to another controller; an address that exists is good enough.
+  // The class belongs to another controller, or it already has an address.
   if (spec.loadBalancerClass !== undefined || present.length > 0) return nothing;
   const ip = spec.loadBalancerIP || addressOf(object.metadata.uid ?? '');
   const next = { ...status, loadBalancer: { ingress: [{ ip, ipMode: 'VIP' }] } };

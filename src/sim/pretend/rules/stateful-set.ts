@@ -1,5 +1,6 @@
-// A StatefulSet: numbered Pods. With OrderedReady one at a time, upwards when it grows, downwards when it shrinks or is updated, and each
-// waits until its neighbour is available. Parallel creates and removes all at once; updates go downwards one at a time in both.
+// A StatefulSet: numbered Pods. With OrderedReady one at a time, upwards when scaling up, downwards when scaling down
+// or updating, and each waits until its neighbor is available. Parallel creates and deletes all at once; in both cases
+// updates go downwards one at a time.
 
 import type {
   ControllerRevision,
@@ -19,9 +20,9 @@ import type { PodsRelated } from './replica-set.ts';
 import { type History, historyOf, templateIn, trimHistory } from './revisions.ts';
 
 export interface StatefulSetRelated extends PodsRelated {
-  /** Those that it manages. */
+  /** The revisions that it manages. */
   readonly revisions: readonly ControllerRevision[];
-  /** Names of the claims in its namespace that begin with a template's name. */
+  /** Names of the claims in its namespace that begin with a claim template's name. */
   readonly claims: ReadonlySet<string>;
 }
 
@@ -49,7 +50,7 @@ export const statefulSet: Rule<StatefulSet, StatefulSetRelated> = (object, relat
   };
   const step = isDeleting(object) ? [] : nextStep(set);
   const writes = [...history.writes, ...step];
-  // What was just decided shows in the counts on the next look, which follows at once.
+  // The writes appear in the counts in the next run, which follows immediately.
   if (writes.length > 0) return { writes };
   const status = statusOf(set);
   const used = new Set([status.currentRevision ?? '', status.updateRevision ?? '', ...mine.map(revisionOf)]);
@@ -103,7 +104,7 @@ function nextStep(set: View): readonly Write[] {
   return writes.length > 0 || extra.length > 0 || spec.updateStrategy.type !== 'RollingUpdate' ? writes : update(set);
 }
 
-/** The highest Pod of an older revision goes, if all above it are healthy. */
+/** Deletes the highest Pod of an older revision if all Pods above it are healthy. */
 function update(set: View): readonly Write[] {
   const { spec, history } = set;
   const first = firstOf(set);
@@ -121,7 +122,7 @@ function create(set: View, ordinal: number): readonly Write[] {
   const { object, spec, history, current, related } = set;
   const { name: owner = '', namespace = '' } = object.metadata;
   const name = `${owner}-${ordinal}`;
-  // A deleted predecessor's Pod still has the name: its going wakes us.
+  // A Pod of a deleted predecessor still has the name: its deletion enqueues the key again.
   if (related.pods.some((pod) => pod.metadata.name === name)) return [];
   const isPartitioned = ordinal < firstOf(set) + (spec.updateStrategy.rollingUpdate?.partition ?? 0);
   const older = isPartitioned ? related.revisions.find((each) => each.metadata.name === current) : undefined;
@@ -186,7 +187,7 @@ function statusOf({ object, spec, now, history, pods: numbered, current }: View)
   const count = (matches: (pod: Pod) => boolean) => all.filter(matches).length;
   const ready = count(isReady);
   const updated = count((pod) => !isDeleting(pod) && revisionOf(pod) === history.name);
-  // The update is over when every Pod is of the new revision and ready: only then is it the current one.
+  // The update is complete when every Pod has the new revision and is ready; only then it becomes the current one.
   const isOver = spec.updateStrategy.type === 'RollingUpdate' && updated === all.length && ready === all.length;
   return {
     observedGeneration: object.metadata.generation ?? 0,

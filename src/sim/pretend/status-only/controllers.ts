@@ -1,4 +1,4 @@
-// The `controllers` set for fleets too large to have Pods: every workload reports by itself.
+// The `controllers` set for fleets that are too large to have Pods: every workload computes its own status.
 
 import type { Budget, Deployment, Node, StatefulSet } from '../../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../../api/object.ts';

@@ -1,5 +1,6 @@
-// A Deployment that has neither ReplicaSets nor Pods and reports as if it had: a first write when something changes, a second when it
-// would be done. All it must remember is in its status: the message of `Progressing` names the ReplicaSet of the template.
+// A Deployment without ReplicaSets and Pods that reports as if it had them: one write when something changes, another
+// when the rollout would be complete. Its status contains all state: the message of `Progressing` names the ReplicaSet
+// of the template.
 
 import type { Condition, Deployment, DeploymentSpec } from '../../../api/builtin/shapes.ts';
 import { kubeTime } from '../../../base/clock.ts';
@@ -23,7 +24,7 @@ export const deploymentStatus: Rule<Deployment, undefined> = (object, _related, 
   const view: View = { object, spec, set, now, profile };
   if (!isSeen) return begin(view);
   if (told.reason !== 'ReplicaSetUpdated') return nothing;
-  // Between the two writes the status is what the first one left, so the play can be played again from there.
+  // Between the two writes the status is that of the first one, so the rollout can be computed again from it.
   const older = (status.replicas ?? 0) - (status.updatedReplicas ?? 0);
   const played = play(view, older, Math.max(0, (status.availableReplicas ?? 0) - older));
   const startedAt = timeOf(told.lastUpdateTime);
@@ -46,7 +47,10 @@ type Counts = Played['first'];
 
 const done = ({ replicas }: DeploymentSpec): Counts => ({ older: 0, newest: replicas, available: replicas });
 
-/** Pods come up when they would if they were there: the same names draw the same times. Whether they fail is drawn once for all. */
+/**
+ * Pods become available when they would if they existed: equal names get equal times. Whether they fail is drawn once
+ * for all.
+ */
 function play({ object, spec, set, profile }: View, older: number, newest: number): Played {
   const { namespace } = object.metadata;
   const isHopeless = timingOf(profile, `${namespace}/${set}`, spec.template.spec).fault !== undefined;
@@ -78,13 +82,13 @@ function begin(view: View): Outcome {
     };
     return { writes: report(view, counts, 'DeploymentPaused') };
   }
-  // What is not available yet when the plan changes is given up: it costs nothing and is not visible.
+  // Pods that are not available when the spec changes are dropped: this costs nothing and is not visible.
   const wasDone = isSame && told?.reason === 'NewReplicaSetAvailable';
   const older = isSame ? Math.max(0, Math.min(replicas - updatedReplicas, availableReplicas)) : availableReplicas;
   const newest = wasDone ? availableReplicas : isSame ? Math.max(0, availableReplicas - older) : 0;
   const { first, durationMs } = play(view, older, newest);
   if (durationMs === 0) return { writes: report(view, first, 'NewReplicaSetAvailable') };
-  // Recreated: the old Pods are down and on their way out, and no new one is made before they are gone.
+  // Strategy Recreate: the old Pods are terminating, and no new one is created before they are deleted.
   const isStopping = spec.strategy.type === 'Recreate' && older > 0;
   const counts = isStopping ? { older, newest: 0, available: 0 } : first;
   return { writes: report(view, counts, 'ReplicaSetUpdated'), ...earliest(now + durationMs) };
@@ -97,7 +101,7 @@ const MESSAGES: Readonly<Record<string, { readonly status: string; message(set: 
   DeploymentPaused: { status: 'Unknown', message: () => 'Deployment is paused' },
 };
 
-/** Without counts those that stand there stay. */
+/** Without `counts` the current ones stay. */
 function report({ object, spec, set, now }: View, counts: Counts | undefined, reason: string) {
   const { status: before = {}, metadata } = object;
   const told = conditionOf(before.conditions, 'Progressing');

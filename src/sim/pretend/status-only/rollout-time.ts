@@ -1,4 +1,5 @@
-// How long a Deployment's rollout takes and how far it gets at once, by playing it through: the same arithmetic, without Pods.
+// Computes how long a Deployment's rollout takes, and its first step, by simulating it: the same arithmetic, without
+// Pods.
 import { byNumber } from '../../../base/compare.ts';
 import { type Budget, newestSize, olderSizes, type Sized } from '../rules/rolling.ts';
 
@@ -9,12 +10,12 @@ export interface Start {
   readonly older: number;
   /** Available Pods of the newest template. */
   readonly newest: number;
-  /** From creation to available, of the k-th new Pod; Infinity = never. */
+  /** From creation to available, for the k-th new Pod; Infinity = never. */
   availableAfterMs(k: number): number;
 }
 
 export interface Played {
-  /** Counts after what can be done at once is done. */
+  /** Counts after the first step. */
   readonly first: { readonly older: number; readonly newest: number; readonly available: number };
   /** Until all Pods are new and available; Infinity = never. */
   readonly durationMs: number;
@@ -26,7 +27,7 @@ export function playRollout({ replicas, budget, older: before, newest: had, avai
   let newest = had;
   let ready = had;
   let made = 0;
-  /** When Pods that were made become available, ascending. */
+  /** When created Pods become available, ascending. */
   let coming: number[] = [];
   let first: Played['first'] | undefined;
   for (;;) {

@@ -11,7 +11,7 @@ import {
 import { conditionOf } from '../reading.ts';
 import { playRollout } from './rollout-time.ts';
 
-/** What a member agent judges by. */
+/** The conditions that a member agent checks. */
 const isAvailable = {
   deployments({ metadata, spec, status }: Deployment): boolean {
     const wanted = spec?.replicas ?? 1;
@@ -41,7 +41,7 @@ const isAvailable = {
 
 type Plural = keyof typeof isAvailable;
 
-/** How long until it is available after each change, in seconds. */
+/** Seconds until it is available after each change. */
 async function history(statusOnly: boolean, plural: Plural, object: object, changes: readonly object[], profile = {}) {
   await using world = await aPretendCluster({ statusOnly, profile });
   const name = (object as { metadata: { name: string } }).metadata.name;
@@ -50,7 +50,7 @@ async function history(statusOnly: boolean, plural: Plural, object: object, chan
   for (const change of changes) {
     await world.patch(plural, name, change);
     times.push(await untilAvailable(world, plural, name));
-    // Old Pods end their grace before the next change, as they would in a calm cluster.
+    // Old Pods finish their grace period before the next change, as in a quiet cluster.
     await world.pass(2000, 500);
   }
   return { times, pods: (await world.list('pods')).length, object: await world.cluster.get(plural, NAMESPACE, name) };

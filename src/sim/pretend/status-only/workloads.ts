@@ -1,5 +1,6 @@
-// ReplicaSets, StatefulSets, DaemonSets and Jobs that report without Pods: a first write when something changes, a second when it would
-// be done. When the first was made, and about what, is kept in a condition `Progressing`, which Kubernetes leaves free for these kinds.
+// ReplicaSets, StatefulSets, DaemonSets and Jobs that report without Pods: one write when something changes, another
+// when it would be complete. A condition `Progressing`, which Kubernetes does not use for these kinds, records the time
+// and the subject of the first one.
 
 import type {
   Condition,
@@ -25,17 +26,17 @@ import { matchesNode, repels } from '../rules/node-fit.ts';
 interface Plan {
   readonly resource: Resource;
   readonly object: KubeObject;
-  /** What should be reached; another goal starts again. */
+  /** The goal; another goal starts again. */
   readonly goal: string;
   readonly durationMs: number;
-  /** Status while it lasts, and at the end. */
+  /** The status until then, and at the end. */
   readonly meanwhile: object;
   readonly finally: object;
 }
 
 const NEVER = 'never';
 
-/** The two writes. The first one notes when the second is due, because by then what it was computed from has changed. */
+/** The two writes. The first one records when the second is due, because by then its inputs have changed. */
 function follow({ resource, object, goal, durationMs, meanwhile, finally: end }: Plan, now: number): Outcome {
   const { conditions, observedGeneration } = (object.status ?? {}) as Noted;
   const told = conditionOf(conditions, 'Progressing');
@@ -60,7 +61,7 @@ function follow({ resource, object, goal, durationMs, meanwhile, finally: end }:
   const due = told.message.slice(goal.length + 4);
   const doneAt = due === NEVER ? Number.POSITIVE_INFINITY : timeOf(due);
   if (told.status === 'True' && doneAt <= now) return { writes: write(end, true, due) };
-  // A change that does not change the goal is only taken note of.
+  // A change that does not affect the goal only updates observedGeneration.
   const noted = { status: { ...(object.status as object), observedGeneration: generation }, because: 'seen' };
   return {
     writes: observedGeneration === generation ? [] : statusWrites(resource, object, noted),
@@ -78,7 +79,7 @@ interface Times {
   readonly stopMs: number;
 }
 
-/** How long each of `count` Pods takes, from creation to available and from told to stop to gone. */
+/** How long each of `count` Pods takes, from creation to available and from deletion to the end. */
 function timesOf(
   profile: Profile,
   owner: KubeObject,
