@@ -30,7 +30,7 @@ const SURROGATE = /[\ud800-\udfff]/;
 const inOrder = (keys: string[]): readonly string[] =>
   keys.some((key) => SURROGATE.test(key)) ? keys.sort(byBytes) : keys.sort();
 
-/** Order by UTF-8 bytes. It differs from that of UTF-16 units only where surrogates meet the last rows of the basic plane. */
+/** Sorts by UTF-8 bytes, which differs from UTF-16 order only between surrogates and characters above U+DFFF. */
 function byBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

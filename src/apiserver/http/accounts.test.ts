@@ -487,12 +487,13 @@ describe('while one identity attacks', () => {
 });
 
 test('the defaults leave room for people and their programs', () => {
-  // `kubectl get -w` has one watch, and dashboards have one for each kind. test/scenarios/usual-load.test.ts measures agents.
+  // `kubectl get -w` has one watch, and a dashboard one for each kind. test/scenarios/usual-load.test.ts measures
+  // agents.
   const { requestsPerUser, watchesPerUser, watches, requests, connections, unsentBytesPerUser } = defaultLimits;
   expect(requestsPerUser).toBeGreaterThanOrEqual(100);
   expect(watchesPerUser).toBeGreaterThanOrEqual(300);
   expect(unsentBytesPerUser).toBeGreaterThanOrEqual(10 * 1024 * 1024);
   expect(watches).toBeGreaterThan(1000 * 10);
-  // Connections go to whoever comes first: what is shared fairly must be used up before them.
+  // Connections are first come, first served, so the limits that are shared fairly must be reached first.
   expect(connections).toBeGreaterThan(requests + watches);
 });

@@ -1,8 +1,9 @@
-// What one identity may cost at a time: requests in flight, open watches, and bytes that it was sent and has not read. An identity at its
-// maximum is refused, others are not. What all may have together is shared fairly, so that many identities cannot use it up, either.
-// Constant cost per request.
+// Limits per identity: requests in flight, open watches, and bytes that were sent and not read. An identity at its
+// limit is rejected and others are not. The total limits are shared fairly, so that many identities cannot use them up,
+// either. Constant cost per request.
 //
-// Members of system:masters are exempt, as on a real server: who could lock them out could not be stopped by them. So are health checks.
+// Members of system:masters are exempt, as on a real server: otherwise an attacker could lock out the users who must
+// stop the attack. Health checks are exempt, too.
 import type { User } from '../../api/object.ts';
 import { tooManyRequests } from '../../api/status.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -38,7 +39,10 @@ export interface Account {
 }
 
 export interface Accounts {
-  /** One more request of this user. Throws 429 when there are too many; else it is in flight until leave(). Health checks are never too many. */
+  /**
+   * One more request of this user. Throws 429 if there are too many; otherwise it is in flight until leave(). Health
+   * checks are not limited.
+   */
   enter(user: User, isHealthCheck?: boolean): Account;
   readonly refused: ReadonlyMap<LimitName, number>;
   /** The number of users with anything open: others are not stored. */
@@ -78,8 +82,8 @@ interface Open {
 }
 
 /**
- * What all users may have of something together. As long as there is room, everybody may have more; without room, only those that have less than
- * an equal share of it. These go beyond the maximum until others end, by at most the sum of their shares.
+ * The total limit for one resource. While there is room, every user may have more; without room, only users with less
+ * than an equal share. These exceed the maximum until others end, by at most the sum of their shares.
  */
 class Pool {
   readonly #max: number;
@@ -98,7 +102,7 @@ class Pool {
     return Math.max(1, Math.floor(this.#max / (has === 0 ? this.#users + 1 : this.#users)));
   }
 
-  /** For a user that has so many without this one. */
+  /** `has`: how many the user already has. */
   add(has: number): void {
     this.#used++;
     if (has === 0) this.#users++;

@@ -14,9 +14,12 @@ export interface Limits {
   readonly keepAliveMs: number;
   /** A connection without traffic in either direction is closed, unless it has a watch. */
   readonly idleMs: number;
-  /** More than requests and watches together: those are shared fairly between users, connections go to whoever comes first. */
+  /**
+   * More than requests and watches together: those are shared fairly between users, connections are first come, first
+   * served.
+   */
   readonly connections: number;
-  /** Requests of all users that are being answered, without watches. An agent has up to 9 when a hub comes back. */
+  /** Requests of all users in flight, except watches. An agent has up to 9 when a hub comes back. */
   readonly requests: number;
   readonly watches: number;
   /** Per identity: no agent and no kubectl reaches this. */

@@ -1,11 +1,12 @@
-// The bytes of the log. A file is a header and records; a record carries a checksum over everything in it.
+// The byte format of the log. A file is a header and records; a record has a checksum over its whole content.
 //
-//   header  "FLOTILLA" · u16 format · u8 type (1 segment, 2 snapshot) · u8 0 · u32 first batch · u32 crc of the 16 bytes before
+//   header  "FLOTILLA" · u16 format · u8 type (1 segment, 2 snapshot) · u8 0 · u32 first batch · u32 crc of these 16
+//   bytes
 //   record  u32 crc of the rest · u32 length of cluster + key + JSON · u32 batch · f64 revision · u16 key length ·
-//           u8 cluster length · u8 kind · cluster · key · JSON                                      (all little endian)
+//           u8 cluster length · u8 kind · cluster · key · JSON                                 (all little endian)
 //
-// All records of one sync form a batch, which ends with a seal. A batch is written only after the one before it was synced; so
-// whatever comes before the last seal is durable, and only what follows it may be torn by a crash.
+// All records of one sync form a batch, which ends with a seal. A batch is written only after the previous one was
+// synced, so everything before the last seal is durable, and a crash can tear only what follows it.
 import { crc32 } from 'node:zlib';
 
 export const FORMAT = 1;

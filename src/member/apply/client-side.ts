@@ -1,4 +1,5 @@
-// Client-side apply of one manifest: a three-way merge of the record of the last one, the manifest and the live object, as kubectl does it. Pure.
+// Client-side apply of one manifest: a three-way merge of the last applied configuration, the manifest and the live
+// object, as kubectl does it. Pure.
 import { threeWayDifference } from '../../api/builtin/three-way.ts';
 import { typeNameOf } from '../../api/builtin/types.ts';
 import { annotations } from '../../api/names.ts';
@@ -59,7 +60,7 @@ function comparable(object: JsonObject): JsonObject {
   return { ...rest, metadata: meta };
 }
 
-/** The fields of the manifest that the live object does not have, as a patch; removals are left out. */
+/** The fields of the manifest that the live object does not have, as a patch without removals. */
 export const missingFields = ({ resource, wanted }: Pick<Case, 'resource' | 'wanted'>, live: KubeObject): JsonObject =>
   threeWayDifference(
     { last: {}, wanted: comparable(wanted.configuration as JsonObject), live: comparable(live as JsonObject) },
