@@ -7,7 +7,7 @@ import type { FullRef, Projected, Source, View } from '../../runtime/controller.
 import { isNeed } from '../../runtime/controller.ts';
 import { clusterFamily as family } from '../families.ts';
 import { workGenerator } from './controller.ts';
-import type { Observed } from './decide.ts';
+import type { Observed } from './observed.ts';
 
 const NAME = 'shop-0-snapshot';
 const marks = {

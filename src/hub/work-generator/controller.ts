@@ -36,8 +36,11 @@ import {
 } from '../placement-sources.ts';
 import { memberClusters } from '../sources.ts';
 import { type HubWork, works } from '../work-source.ts';
-import { decide, isCleanedUpWith, keepsTakenOver, type Observed } from './decide.ts';
+import { decide } from './decide.ts';
+import { keepsTakenOver } from './keeping.ts';
+import type { Observed } from './observed.ts';
 import { decideOrphans, isDue, type Orphaned } from './orphans.ts';
+import { isCleanedUpWith } from './whose-work.ts';
 
 interface Memory {
   /** Since when there are Works without a binding. A restart restarts the count. */

@@ -79,7 +79,7 @@ export const deliveryMutants: readonly Mutant[] = [
   {
     name: 'does not find a Work that has lost its labels',
     danger: 'Somebody takes a label away, and what was placed stays for ever.',
-    file: 'src/hub/work-generator/decide.ts',
+    file: 'src/hub/work-generator/whose-work.ts',
     find: '  isOf(binding, each) || (each.metadata.labels?.[labels.parentBinding] === undefined && !isForeign(binding, each));',
     replace: '  isOf(binding, each);',
     caughtBy: 'delivery',
@@ -95,7 +95,7 @@ export const deliveryMutants: readonly Mutant[] = [
   {
     name: 'lets a binding go while the member still cleans up',
     danger: 'A successor is placed into what is being deleted.',
-    file: 'src/hub/work-generator/decide.ts',
+    file: 'src/hub/work-generator/clean-up.ts',
     find: 'if (own.length > 0) {',
     replace: 'if (live.length > 0) {',
     caughtBy: 'delivery',
@@ -104,7 +104,7 @@ export const deliveryMutants: readonly Mutant[] = [
   {
     name: 'takes the Works of a member that leaves away',
     danger: 'A member leaves the fleet, and what runs on it is deleted with the bindings.',
-    file: 'src/hub/work-generator/decide.ts',
+    file: 'src/hub/work-generator/clean-up.ts',
     find: 'const own = survivor === undefined && !isMemberLeaving ?',
     replace: 'const own = survivor === undefined ?',
     caughtBy: 'delivery',

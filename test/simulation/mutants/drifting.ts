@@ -47,7 +47,7 @@ export const driftingMutants: readonly Mutant[] = [
   {
     name: 'deletes what is abandoned when the placement is gone before the Works are marked',
     danger: 'A placement that was asked to leave everything deletes everything.',
-    file: 'src/hub/work-generator/decide.ts',
+    file: 'src/hub/work-generator/keeping.ts',
     find: 'if (!isAbandoned(binding) || isAbandoned(known)) return keeping;',
     replace: 'if (keeps === undefined || !isAbandoned(binding) || isAbandoned(known)) return keeping;',
     caughtBy: 'drifting',
