@@ -22,7 +22,6 @@ export type HoldCode =
   | 'NoPartition'
   | 'NotAvailable'
   | 'NotFound'
-  | 'NotSupportedYet'
   | 'OtherRun'
   | 'OverridePending'
   | 'PartitionWindow'
@@ -46,9 +45,9 @@ export type HoldCode =
 
 /** Codes that block a whole placement until a user changes something. */
 export const BLOCKING: readonly string[] = [
-  'NotSupportedYet',
   'SelectionPending',
   'SnapshotTooLarge',
+  'SpecInvalid',
   'StepRefused',
 ] satisfies readonly HoldCode[];
 
@@ -100,8 +99,6 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   NoPartition: (_facts, on) => `${on} is in no partition, so it is not updated`,
   NotAvailable: (facts, on) => `${on} is not available yet (${causeIn(facts)})`,
   NotFound: (_facts, on) => `${on} does not exist`,
-  NotSupportedYet: ({ what = 'something it uses' }, on) =>
-    `${on}: ${what} ${String(what).includes(', ') ? 'are' : 'is'} not supported yet`,
   OverridePending: (_facts, on) => `no snapshot of ${on} has been taken yet`,
   OtherRun: (facts, on) => rivalSentence(on, facts['state'] === 'Stop'),
   PartitionWindow: (facts, on) =>

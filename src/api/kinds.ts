@@ -1,4 +1,5 @@
 // All kinds that we define, by the cluster on which their CRDs are installed.
+import { warnedOf } from './admission-warnings.ts';
 import { appliedWork } from './applied-work.ts';
 import { approvalRequest } from './approval-request.ts';
 import { binding } from './binding.ts';
@@ -12,7 +13,6 @@ import { gitRepo } from './git-repo.ts';
 import { internalMemberCluster } from './internal-member-cluster.ts';
 import type { Kind } from './kind.ts';
 import { memberCluster } from './member-cluster.ts';
-import { warnedOf } from './not-supported.ts';
 import { override } from './override.ts';
 import { overrideSnapshot } from './override-snapshot.ts';
 import { placement } from './placement.ts';

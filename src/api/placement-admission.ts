@@ -2,9 +2,9 @@
 // not numbers, and comparisons that contradict each other. Such a policy could never match a cluster.
 import { deepEqual } from '../base/json.ts';
 import { quantityError } from '../base/quantity.ts';
+import { admitPlacement as admitWithWarnings } from './admission-warnings.ts';
 import type { ClusterSelectorTerm } from './cluster-selector.ts';
 import type { AdmitRequest, Admitted, FieldCause } from './kind.ts';
-import { admitPlacement as admitWithWarnings } from './not-supported.ts';
 import type { PlacementSpec, PlacementStatus } from './placement.ts';
 import type { PlacementPolicy } from './placement-policy.ts';
 import { contradictionIn } from './property-bounds.ts';

@@ -13,7 +13,6 @@ import type { Source } from '../runtime/controller.ts';
 import { shared } from './bindings/binding-sentences.ts';
 import { type KeptLists, keptLists } from './bindings/kept-lists.ts';
 import { only } from './only.ts';
-import { type NotSupported, notSupportedIn } from './orders/unsupported.ts';
 
 /** The key of the placement of an object: `name`, or `namespace/name`. */
 export const placementKeyOf = ({ metadata }: { readonly metadata: ObjectMeta }): string =>
@@ -33,8 +32,6 @@ export interface HubPlacement {
   /** The conditions of the placement itself; those of its clusters are only in the full object. */
   readonly conditions: readonly Condition[];
   readonly observedResourceIndex: string;
-  /** An unsupported object that it selects: while its status reports one, the placement does not move. */
-  readonly unsupported?: NotSupported;
   /** Only for placements with a source, whose GitRepo aggregates them. */
   readonly rollout?: Omit<RolloutState, 'partitions'>;
   /** It was deleted with `--cascade=orphan`. Garbage collection soon removes that finalizer, so this is remembered. */
@@ -55,7 +52,6 @@ export const placementSource = (resource: Resource): Source<HubPlacement> => ({
   resource,
   project(object, old) {
     const { metadata, spec, status } = object as Placement;
-    const unsupported = notSupportedIn(status?.holds, resource);
     const wasOrphaned = old?.isOrphaned === true && old.metadata.uid === metadata.uid;
     return {
       metadata: only(
@@ -70,7 +66,6 @@ export const placementSource = (resource: Resource): Source<HubPlacement> => ({
       spec: spec as PlacementSpec,
       conditions: status?.conditions ?? [],
       observedResourceIndex: status?.observedResourceIndex ?? '',
-      ...(unsupported === undefined ? {} : { unsupported }),
       ...(spec?.source === undefined || status?.rollout === undefined ? {} : { rollout: counted(status.rollout) }),
       ...(wasOrphaned || metadata.finalizers?.includes(ORPHAN) ? { isOrphaned: true as const } : {}),
     };

@@ -1,7 +1,7 @@
 // `flotilla apiserver`: one embedded API server on this machine, durable unless told otherwise.
 
+import { hubAdmissions } from '../api/admission-warnings.ts';
 import { hubKinds, memberKinds } from '../api/kinds.ts';
-import { hubAdmissions } from '../api/not-supported.ts';
 import { shellWord } from '../base/shell.ts';
 import { type EmbeddedOptions, HUB, kubeconfigFile, openEmbedded, openness } from './embedded.ts';
 import { firstSignal } from './signals.ts';

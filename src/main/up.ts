@@ -2,8 +2,8 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Registry } from 'prom-client';
+import { hubAdmissions } from '../api/admission-warnings.ts';
 import { HUB_USER_NAME, memberServiceAccount, SYSTEM_NAMESPACE } from '../api/names.ts';
-import { hubAdmissions } from '../api/not-supported.ts';
 import type { User } from '../api/object.ts';
 import { ALL_AUTHENTICATED, accountGroups, accountUserName, MASTERS } from '../apiserver/auth/service-account.ts';
 import { directTransport } from '../apiserver/direct.ts';

@@ -2,7 +2,7 @@
 import type { Step } from './script.ts';
 
 const TEXTS = [
-  'is not supported yet; ',
+  'needs a policy that picks exactly one cluster; ',
   'matches nothing on the hub now: ',
   'has no labelSelector: stage ',
   'spec.stages is empty: ',

@@ -45,7 +45,7 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
           condition.message,
         ]);
 
-    test('because it asks for what is not built yet is stored with a warning, and touches no member', async () => {
+    test('because it copies the status of several clusters is stored with a warning, and touches no member', async () => {
       await fleet.apply(namespace('dry'));
       const dry = placement('dry', {
         strategy: { reportBackStrategy: { type: 'Mirror', destination: 'OriginalResource' } },
@@ -54,21 +54,19 @@ export const describeUndelivered = (start: StartFleet, { warns }: { readonly war
       expect(code).toBe(0);
       if (warns)
         expect(stderr).toMatch(
-          /^Warning: spec\.strategy\.reportBackStrategy\.destination: OriginalResource with a policy that may pick several clusters is not supported yet/,
+          /^Warning: spec\.strategy\.reportBackStrategy\.destination OriginalResource needs a policy that picks exactly one cluster/,
         );
       await fleet.waitForReason('crp/dry', 'ClusterResourcePlacementScheduled', 'SchedulePending');
 
       const { conditions, holds } = await fleet.status('crp', 'dry');
       expect(inShort(conditions)).toEqual(['Scheduled Unknown SchedulePending']);
       expect(messageOf(conditions, 'Scheduled')).toContain(
-        'OriginalResource with a policy that may pick several clusters is not supported yet',
+        'OriginalResource needs a policy that picks exactly one cluster',
       );
-      expect(holds?.map((hold) => hold.code)).toEqual(['NotSupportedYet']);
+      expect(holds?.map((hold) => hold.code)).toEqual(['SpecInvalid']);
       expect(await why('dry')).toEqual({
         code: 2,
-        sentence: expect.stringContaining(
-          'OriginalResource with a policy that may pick several clusters is not supported yet',
-        ),
+        sentence: expect.stringContaining('OriginalResource needs a policy that picks exactly one cluster'),
       });
       expect(await fleet.hub(['get', 'crb,works', '-A', '-o', 'name'])).toBe('');
 

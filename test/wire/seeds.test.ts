@@ -70,8 +70,8 @@ describe.skipIf(skipsKubectl)('the seeds', () => {
   const post = (object: KubeObject, query = '') =>
     call(server.kubeconfig, 'POST', `${urlOf(object)}${query}`, { body: JSON.stringify(object) });
 
-  /** What is stored and does not work yet says so. */
-  const NOTHING_BUT_OUR_WARNINGS = /^(?:Warning: \S+ is not supported yet; [^\n]+\n)*$/;
+  /** A placement that cannot work is stored with a warning. */
+  const NOTHING_BUT_OUR_WARNINGS = /^(?:Warning: \S+ OriginalResource needs a policy [^\n]+\n)*$/;
 
   describe('each manifest', () => {
     const rows = manifests.map((manifest) => ({ manifest, it: `${manifest.id} ${manifest.file}` }));

@@ -4,12 +4,12 @@ import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
 import { labels } from '../../api/names.ts';
 import { groupVersionOf, type KubeObject } from '../../api/object.ts';
 import type { Placement } from '../../api/placement.ts';
+import { specProblemIn } from '../../api/spec-problem.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ApiError, UserError } from '../../base/errors.ts';
 import { createClient } from '../../client/client.ts';
 import { families, type PlacementFamily } from '../../hub/families.ts';
 import { usesGroups } from '../../hub/groups/terms.ts';
-import { notSupported } from '../../hub/orders/unsupported.ts';
 import { policyHashOf } from '../../hub/placement/policy-hash.ts';
 import { isLatest } from '../../hub/placement-sources.ts';
 import { scheduleNow } from '../../insight/forecast/scheduling-now.ts';
@@ -110,7 +110,9 @@ async function planOf(
   // With the same policy the hub goes on with the snapshot that it has, and bindings stay as they are.
   const { numberOfClusters, ...recorded } = policy ?? { numberOfClusters: undefined };
   const same = latest !== undefined && latest.spec.policyHash === policyHashOf(policy && (recorded as typeof policy));
-  for (const { what } of notSupported(placement)) notes.push(`${what} is not supported: the hub does not schedule it`);
+  const problem = specProblemIn(placement.spec);
+  if (problem !== undefined)
+    notes.push(`${problem.message}: the hub does not schedule this placement; ${problem.next}`);
   const scheduling = scheduleNow({
     groups: usesGroups(policy) ? ((await readGroups(client)) ?? []) : [],
     policy,

@@ -187,8 +187,8 @@ Why: flotilla why placement/web`.slice(1),
       says: '\nRolloutStarted is False (NotFine): RolloutStarted is not reached',
     },
     {
-      it: 'of something that is not built yet',
-      parts: { said: 'U', holds: [{ code: 'NotSupportedYet' }] },
+      it: 'whose spec cannot work',
+      parts: { said: 'U', holds: [{ code: 'SpecInvalid' }] },
       says: 'revision 1: does not move; clusters keep what they have\n',
     },
     {

@@ -352,11 +352,11 @@ What you can do:
   });
 
   test('says for how long it does not move as a whole, also where the hold does not tell', async () => {
-    const holds = [{ code: 'NotSupportedYet', facts: { what: 'spec.x' }, next: 'remove spec.x from the placement' }];
+    const holds = [{ code: 'SpecInvalid', facts: { message: 'spec.x needs y' }, next: 'set y' }];
     const { ask } = await serving([aPlacement({ said: 'U', holds })]);
     const { text } = await ask('placement/web');
     expect(text.split('\n')[0]).toMatch(
-      /^Blocked: ClusterResourcePlacement "web" waits: .*spec\.x is not supported yet \(for 5m\)$/,
+      /^Blocked: ClusterResourcePlacement "web" cannot work: spec\.x needs y \(for 5m\)$/,
     );
   });
 

@@ -11,6 +11,7 @@ import type { Placement } from '../../api/placement.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
 import { namespaceResource } from '../../api/resources.ts';
 import { identifierOf } from '../../api/selected-resource.ts';
+import { specProblemIn } from '../../api/spec-problem.ts';
 import { isMirrored, mirrorNamespaceOf } from '../../api/status-mirror.ts';
 import { by } from '../../base/compare.ts';
 import { canonicalJson } from '../../base/json.ts';
@@ -29,7 +30,6 @@ import type { PlacementFamily } from '../families.ts';
 import { freezeRule, freezesIn } from '../freezes/sources.ts';
 import { groupRule, groupsIn } from '../groups/sources.ts';
 import { observeOrders } from '../orders/observe.ts';
-import { type NotSupported, notSupported } from '../orders/unsupported.ts';
 import { overrideRules } from '../overrides/watching.ts';
 import {
   groupOf,
@@ -148,7 +148,7 @@ export function placementController(family: PlacementFamily, options: PlacementO
     const pending = pendingOf(memory, selected, latest, view.now);
     return {
       selected,
-      notSupported: unsupportedIn(placement, selected),
+      specProblem: specProblemIn(placement.spec),
       ...(pending === undefined ? {} : { pending }),
       ...(delivered === undefined ? {} : { delivered }),
       ...(orders === undefined ? {} : { orders }),
@@ -353,12 +353,6 @@ function commonSnapshot({ bindings, resourceSnapshots }: DeliveredInput): HubRes
 }
 
 // ---- members
-
-/** If the selection cannot be resolved now, the unsupported features that were found last still count. */
-function unsupportedIn(placement: HubPlacement, selected: Selected): readonly NotSupported[] {
-  const last = selected.state === 'pending' && placement.unsupported !== undefined ? [placement.unsupported] : [];
-  return [...notSupported(placement), ...last];
-}
 
 function membersOf(view: View, bindings: readonly HubBinding[]): readonly MemberCluster[] {
   const names = new Set(bindings.map(({ spec }) => spec.targetCluster));

@@ -28,7 +28,7 @@ describe.each(families)('$placement.kind', (family) => {
     }) as unknown as HubPlacement;
   const living = (more: Partial<Living> = {}): Living => ({
     selected: { state: 'selected', content, notes: [] },
-    notSupported: [],
+    specProblem: undefined,
     bindings: [],
     members: [],
     previous: undefined,
@@ -91,7 +91,7 @@ describe.each(families)('$placement.kind', (family) => {
   });
 
   test.each<[string, Partial<Living>]>([
-    ['something is not supported yet', { notSupported: [{ what: 'x' }] }],
+    ['the spec cannot work', { specProblem: { message: 'x', next: 'y' } }],
     ['the selectors make no sense', { selected: { state: 'invalid', message: 'why' } }],
     ['the selection is not known', { selected: { state: 'pending', kind: 'x', message: 'why', next: 'do this' } }],
   ])('it only tells, when %s', (_name, more) => {
@@ -101,7 +101,7 @@ describe.each(families)('$placement.kind', (family) => {
   });
 
   test('a status that was written a moment ago waits', () => {
-    const more = { notSupported: [{ what: 'x' }], statusDue: NOW + 60 };
+    const more = { specProblem: { message: 'x', next: 'y' }, statusDue: NOW + 60 };
     expect(decide(observed({ living: living(more) }))).toMatchObject({ steps: [], coalesceUntil: NOW + 60 });
   });
 

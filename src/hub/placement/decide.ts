@@ -1,12 +1,12 @@
 // Decides what to do about a placement: snapshots, status, deletion. Guarantees: nothing is created before the
-// finalizer is set. A placement with unsupported fields or invalid selectors gets no new snapshots, so nothing moves.
-// The status is written only if it has changed, and not too often (status/status-rule.ts).
+// finalizer is set. A placement whose spec or selectors cannot work gets no new snapshots, so nothing moves. The status
+// is written only if it has changed, and not too often (status/status-rule.ts).
 import type { Hold } from '../../api/hold.ts';
 import { finalizers } from '../../api/names.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
+import { specProblemHold } from '../../api/spec-problem.ts';
 import { patch, patchStatus, recordEvent, refTo, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, idle } from '../../runtime/controller.ts';
-import { notSupportedHold } from '../orders/unsupported.ts';
 import { latestMaster, planResources, type ResourcesPlan } from '../revisions/resource-snapshot.ts';
 import { isLarge, tooLarge } from '../revisions/too-large.ts';
 import { STATUS_INTERVAL_MS } from '../status/status-rule.ts';
@@ -112,8 +112,8 @@ function guard({ family, placement }: Observed): Steps {
 
 // ---- snapshots
 
-const isBlocked = ({ notSupported, selected }: Living): boolean =>
-  notSupported.length > 0 || selected.state !== 'selected';
+const isBlocked = ({ specProblem, selected }: Living): boolean =>
+  specProblem !== undefined || selected.state !== 'selected';
 
 /** undefined = this controller creates no snapshot now. With External the runs create them. */
 function planOf({ family, placement, resourceSnapshots, now }: Observed, living: Living): ResourcesPlan | undefined {
@@ -146,17 +146,11 @@ function sideBySide(...lists: readonly Steps[]): Steps {
 
 function holdsOf(
   { family, placement, failure, now }: Observed,
-  { selected, notSupported, pending, throttle }: Living,
+  { selected, specProblem, pending, throttle }: Living,
   { plan, isMaking }: { readonly plan: ResourcesPlan | undefined; readonly isMaking: boolean },
 ): readonly Hold[] {
   const subject = refTo(family.placement, placement);
-  const holds: Hold[] = notSupported.map((each) => {
-    const hold = notSupportedHold(subject, each);
-    const isItself = placement.metadata.deletionTimestamp !== undefined && each.object === undefined;
-    return isItself
-      ? { ...hold, next: `${hold.next}: it is being deleted, and its placed objects are deleted with it` }
-      : hold;
-  });
+  const holds: Hold[] = specProblem === undefined ? [] : [specProblemHold(subject, specProblem)];
   if (selected.state === 'pending') {
     const { kind, message, next } = selected;
     holds.push({ code: 'SelectionPending', subject, facts: { kind, message }, next });

@@ -1,11 +1,11 @@
 // The observed state of a placement.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
+import type { SpecProblem } from '../../api/spec-problem.ts';
 import type { Failure } from '../../runtime/controller.ts';
 import type { Pending } from '../../runtime/due.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { Orders } from '../orders/order.ts';
-import type { NotSupported } from '../orders/unsupported.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { RevisionDelays } from '../revisions/delays.ts';
 import type { Selected } from '../revisions/resolve-selection.ts';
@@ -28,7 +28,7 @@ export interface Living {
   /** The desired state of each cluster with the newest revision; absent until there is a revision. */
   readonly orders?: Orders;
   readonly selected: Selected;
-  readonly notSupported: readonly NotSupported[];
+  readonly specProblem: SpecProblem | undefined;
   /** Since when the content differs from the latest snapshot. */
   readonly pending?: Pending;
   readonly delivered?: NonNullable<PlacementStatusInput['delivered']>;

@@ -41,7 +41,7 @@ export interface PlacementStatusInput {
   /** Absent = there are no freezes. */
   readonly freezes?: readonly FreezeFacts[] | undefined;
   /**
-   * Why the placement as a whole does not progress (NotSupportedYet, SelectionPending, RevisionPending,
+   * Why the placement as a whole does not progress (SpecInvalid, SelectionPending, RevisionPending,
    * SnapshotTooLarge). They precede the holds of the planner in `status.holds`. With any of them, Scheduled is Unknown
    * / SchedulePending with `sentenceOf` of the first as its message.
    */

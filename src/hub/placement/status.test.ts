@@ -298,7 +298,7 @@ describe('the status of a placement', () => {
 
   // Otherwise `kubectl wait` would succeed although the change is not rolled out.
   test.each<{ code: Hold['code']; facts: Hold['facts']; says: string }>([
-    { code: 'NotSupportedYet', facts: { what: 'spec.y' }, says: 'Scheduled Unknown SchedulePending' },
+    { code: 'SpecInvalid', facts: { message: 'm' }, says: 'Scheduled Unknown SchedulePending' },
     { code: 'SelectionPending', facts: { kind: 'x', message: 'm' }, says: 'Scheduled Unknown SchedulePending' },
     { code: 'SnapshotTooLarge', facts: { bytes: 2, objects: 1, limit: 1 }, says: 'Scheduled Unknown SchedulePending' },
     { code: 'StepRefused', facts: { message: 'm' }, says: 'Scheduled Unknown SchedulePending' },
@@ -350,7 +350,7 @@ describe('the status of a placement', () => {
     { code: 'RevisionPending', clusters: ['c1'] },
     { code: 'SnapshotTooLarge', clusters: ['c1'] },
     { code: 'SelectionPending', clusters: ['c1'] },
-    { code: 'NotSupportedYet', clusters: [] },
+    { code: 'SpecInvalid', clusters: [] },
   ])('says what holds clusters beside $code, unless that stops them', ({ code, clusters: held }) => {
     const holds = [{ code, subject: { group: '', kind: 'X', name: 'x' }, facts: {} }] as readonly Hold[];
     const status = placementStatus(input({ bindings: [binding('c1', 'TTTTF'), binding('c2', 'TTTTT')], holds }));

@@ -217,8 +217,8 @@ function holdsOf(input: PlacementStatusInput, plan: BindingPlan | undefined): re
 
 function planNow(input: PlacementStatusInput): BindingPlan | undefined {
   const { placement, bindings, orders, members, groups, freezes, policySnapshot, now } = input;
-  // Only unsupported fields stop a rollout; with any other hold it continues.
-  const isStopped = input.holds.some(({ code }) => code === 'NotSupportedYet');
+  // Only a spec that cannot work stops a rollout; with any other hold it continues.
+  const isStopped = input.holds.some(({ code }) => code === 'SpecInvalid');
   if (orders === undefined || isStopped) return undefined;
   const memberOf = new Map(members.map((member) => [member.metadata.name, member]));
   const planned = planOf({

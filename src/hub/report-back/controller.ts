@@ -7,9 +7,9 @@
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import { labels, memberNamespace } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
-import { picksOneCluster } from '../../api/not-supported.ts';
 import { apiVersionOf, type KubeObject, refText } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
+import { picksOneCluster } from '../../api/spec-problem.ts';
 import type { Target } from '../../api/transport.ts';
 import { type Work, work } from '../../api/work.ts';
 import { ApiError, LostError, messageOf } from '../../base/errors.ts';

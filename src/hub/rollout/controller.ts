@@ -1,6 +1,7 @@
 // The rollout of a placement: what it watches and observes. With External, staged update runs own the bindings and it
 // does nothing.
 import type { MemberCluster } from '../../api/member-cluster.ts';
+import { specProblemIn } from '../../api/spec-problem.ts';
 import { deepEqual } from '../../base/json.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
 import { type Controller, type FullRef, isNeed, type View } from '../../runtime/controller.ts';
@@ -15,7 +16,6 @@ import { isReachable } from '../members/reachable.ts';
 import { newestComplete } from '../orders/newest-snapshot.ts';
 import { observeOrders } from '../orders/observe.ts';
 import { isSameSpec } from '../orders/same-spec.ts';
-import { notSupported } from '../orders/unsupported.ts';
 import { overrideRules } from '../overrides/watching.ts';
 import {
   type HubBinding,
@@ -55,13 +55,9 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
     watches: [
       {
         source: family.placements,
-        // The status changes all the time; it matters here only if unsupported features appear or disappear.
+        // A status that changes is no reason to run.
         toKeys: (item, view, old) => [
-          ...(old !== undefined &&
-          isSameSpec(item, old) &&
-          (item.unsupported === undefined) === (old.unsupported === undefined)
-            ? []
-            : [ownKey(item)]),
+          ...(old !== undefined && isSameSpec(item, old) ? [] : [ownKey(item)]),
           ...(deepEqual(item.metadata.labels, old?.metadata.labels)
             ? []
             : dependentsOn(view, family, ownKey(item), item.metadata.namespace)),
@@ -117,8 +113,7 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
       const orders =
         newest && observeOrders(view, { family, placement, snapshot: newest.metadata.name ?? '', for: 'moves' });
       if (isNeed(orders)) return orders;
-      // Unsupported features in selected objects that are in no snapshot yet: only the placement controller knows them.
-      const unsupported = notSupported(placement)[0] ?? placement.unsupported;
+      const specProblem = specProblemIn(placement.spec);
       const heldOn = observeDependencies(view, family, placement, bindings);
       return {
         family,
@@ -127,7 +122,7 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
         ...(heldOn === undefined ? {} : { heldOn }),
         newest,
         orders,
-        ...(unsupported === undefined ? {} : { unsupported }),
+        ...(specProblem === undefined ? {} : { specProblem }),
         policySnapshot: view.by(family.policySnapshots, 'placement', key).find(isLatest),
         member(cluster) {
           const member = view.get(memberClusters, cluster);

@@ -4,6 +4,7 @@
 import type { Hold } from '../../api/hold.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { PlacementEventReason } from '../../api/placement.ts';
+import { type SpecProblem, specProblemHold } from '../../api/spec-problem.ts';
 import { InvariantError } from '../../base/errors.ts';
 import { assertUnchanged, patch, recordEvent, refTo, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
@@ -14,7 +15,6 @@ import { type FreezeFacts, frozenIn } from '../freezes/frozen.ts';
 import { applyStrategyOf } from '../orders/apply-strategy.ts';
 import { carryOut, reportStarted } from '../orders/carry-out.ts';
 import { isDecided, type Order, type Orders, strategyPatch } from '../orders/order.ts';
-import { type NotSupported, notSupportedHold } from '../orders/unsupported.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { ClusterGroupFacts } from '../planners/partitioned.ts';
 import type { MemberFacts } from '../planners/rows.ts';
@@ -29,8 +29,8 @@ export interface Observed {
   /** The desired state of the clusters with it. */
   readonly orders: Orders | undefined;
   readonly policySnapshot: HubPolicySnapshot | undefined;
-  /** An unsupported feature in use: nothing moves. */
-  readonly unsupported?: NotSupported;
+  /** Why the spec cannot work: nothing moves. */
+  readonly specProblem?: SpecProblem;
   member(cluster: string): MemberFacts | undefined;
   readonly groups: readonly ClusterGroupFacts[] | undefined;
   /** Why a cluster waits for other placements; absent = the placement has no dependencies. */
@@ -47,9 +47,9 @@ const STARTED = 'RolloutStarted';
 export function decide(observed: Observed): Decision {
   const { family, placement, bindings, newest, orders, now } = observed;
   checkLive(bindings);
-  if (observed.unsupported !== undefined) {
-    const hold = notSupportedHold(refTo(family.placement, placement), observed.unsupported);
-    return idle(`${observed.unsupported.what} is not supported yet`, { holds: [hold] });
+  if (observed.specProblem !== undefined) {
+    const hold = specProblemHold(refTo(family.placement, placement), observed.specProblem);
+    return idle(observed.specProblem.message, { holds: [hold] });
   }
   const pushed = pushStrategy(observed);
   if (pushed.length > 0) {

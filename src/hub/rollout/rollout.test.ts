@@ -221,26 +221,26 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
       expect(passes() - before).toBe(2);
     });
 
-    test('goes no further while its status names an object that is not built yet', async () => {
+    test('goes no further while its spec cannot work', async () => {
       await using it = await bench(family);
-      await it.placement({ strategy: { rollingUpdate: { maxUnavailable: 1 } } });
+      await it.placement({
+        strategy: {
+          rollingUpdate: { maxUnavailable: 1 },
+          reportBackStrategy: { type: 'Mirror', destination: 'OriginalResource' },
+        },
+      });
       await it.snapshot(0);
-      for (const on of ['c1', 'c2']) {
-        await it.schedule(on);
-        await it.report(on, 'True');
-      }
-      await it.snapshot(1);
-      const held = { code: 'NotSupportedYet', on: { kind: 'ResourceEnvelope', name: 'wrap' } };
-      await it.says(held);
-      await it.report('c1', 'True');
-      expect(await it.bindings()).toEqual(['c1 Bound web-1 True', 'c2 Bound web-0 False']);
-      expect(it.manager.holdsOf(family.placement.namespaced ? 'team/web' : 'web')).toMatchObject([held]);
+      for (const on of ['c1', 'c2']) await it.schedule(on);
+      expect(await it.bindings()).toEqual(['c1 Scheduled - stale', 'c2 Scheduled - stale']);
+      expect(it.manager.holdsOf(family.placement.namespaced ? 'team/web' : 'web')).toMatchObject([
+        { code: 'SpecInvalid', on: { kind: family.placement.kind } },
+      ]);
       const passes = () => it.manager.state().controllers[0]?.passes;
       const before = passes();
-      await it.says({ ...held, facts: { what: 'ResourceEnvelope' } }, { code: 'SelectionPending' });
+      await it.says({ code: 'SpecInvalid' });
       expect(passes()).toBe(before);
-      await it.says({ code: 'SelectionPending' });
-      expect(await it.bindings()).toEqual(['c1 Bound web-1 True', 'c2 Bound web-1 True']);
+      await it.edit({ strategy: { reportBackStrategy: { destination: 'WorkAPI' } } });
+      expect((await it.bindings()).map((each) => each.split(' ')[1])).toContain('Bound');
     });
 
     test('moves one after the other within the budget, by what happens and not by the clock', async () => {

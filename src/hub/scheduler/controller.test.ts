@@ -307,7 +307,7 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     expect(placement.metadata.finalizers).toEqual([finalizers.placementCleanup]);
   });
 
-  test('gets no bindings when it uses what is not built yet', async () => {
+  test('gets no bindings when its spec cannot work', async () => {
     await using fleet = await aHub(family);
     await fleet.member('a');
     await fleet.placement({ placementType: 'PickAll' }, undefined, {
@@ -316,27 +316,6 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
     await fleet.settles();
     expect(await fleet.bindings()).toEqual([]);
     expect(fleet.writes()).toEqual([]);
-  });
-
-  test('gets no new bindings while its status names an object that is not built yet', async () => {
-    await using fleet = await aHub(family);
-    await fleet.member('a');
-    await fleet.placement({ placementType: 'PickAll' });
-    await fleet.settles();
-    const says = async (...holds: readonly object[]) => {
-      await fleet.patch(fleet.placements, 'web', { status: { holds } }, 'status');
-      await fleet.settles();
-    };
-    const held = { code: 'NotSupportedYet', on: { kind: 'ResourceEnvelope', name: 'wrap' } };
-    await says(held);
-    await fleet.member('b');
-    await fleet.settles();
-    expect(await fleet.clusters()).toEqual(['a']);
-    const before = fleet.passes();
-    await says({ ...held, facts: { what: 'ResourceEnvelope' } }, { code: 'SelectionPending' });
-    expect(fleet.passes()).toBe(before);
-    await says({ code: 'SelectionPending' });
-    expect(await fleet.clusters()).toEqual(['a', 'b']);
   });
 });
 

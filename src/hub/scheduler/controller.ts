@@ -1,6 +1,7 @@
 // The scheduler: what it watches and observes.
 import type { MemberCluster } from '../../api/member-cluster.ts';
 import { annotations, labels } from '../../api/names.ts';
+import { specProblemIn } from '../../api/spec-problem.ts';
 import { deepEqual } from '../../base/json.ts';
 import { refTo } from '../../runtime/actions.ts';
 import { keyOf, partsOf } from '../../runtime/cache.ts';
@@ -11,7 +12,6 @@ import { clusterGroups, groupsIn, type HubClusterGroup } from '../groups/sources
 import { groupsNamedIn, snapshotWithGroups, usesGroups } from '../groups/terms.ts';
 import { goneFrom, isLeaving } from '../members/leaving-member.ts';
 import { missingMember } from '../members/missing-member.ts';
-import { notSupported } from '../orders/unsupported.ts';
 import {
   type HubBinding,
   type HubPlacement,
@@ -58,8 +58,7 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
           : bindings.filter(isDeleting).flatMap(goingIn(view, family, placement))),
       ];
       if (unsure.length > 0) return { need: unsure };
-      // By the fields of the placement; unsupported features in selected objects come from its status.
-      const unsupported = placement && (notSupported(placement)[0] ?? placement.unsupported);
+      const specProblem = placement && specProblemIn(placement.spec);
       const latest = policies.filter(isLatest);
       const groups = groupsIn(view);
       const lacksGroups = groups === undefined && latest.some(({ spec }) => usesGroups(spec.policy));
@@ -69,7 +68,7 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
         bindings,
         members: view.all(memberClusters),
         leaving: leavingIn(view, bindings),
-        ...(unsupported === undefined ? {} : { notSupported: unsupported.what }),
+        ...(specProblem === undefined ? {} : { specProblem }),
         ...(lacksGroups ? { lacksGroups: true as const } : {}),
         ...(view.failure === undefined ? {} : { failure: view.failure }),
         isSettled: memory.isSettled,
@@ -86,7 +85,7 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
   };
 }
 
-/** Status writes are frequent and ignored here, unless an unsupported feature appears or disappears. */
+/** The status is written often and means nothing here. */
 const placementRule = ({ placements }: PlacementFamily): WatchRule<HubPlacement> => ({
   source: placements,
   toKeys: (placement, _see, old) =>
@@ -95,8 +94,7 @@ const placementRule = ({ placements }: PlacementFamily): WatchRule<HubPlacement>
       : [keyOf(placement.metadata.namespace, placement.metadata.name ?? '')],
 });
 
-const facts = (placement: HubPlacement): string =>
-  [lifeOf(placement), placement.metadata.generation, placement.unsupported !== undefined].join(' ');
+const facts = (placement: HubPlacement): string => [lifeOf(placement), placement.metadata.generation].join(' ');
 
 /** The fields that a run reads. The spec is not among them: it is in the policy snapshot. */
 const lifeOf = ({ metadata }: HubPlacement): string =>

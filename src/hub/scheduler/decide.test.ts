@@ -121,11 +121,14 @@ describe.each(families.map((family) => ({ family, kind: family.placement.kind })
 });
 
 describe('nothing is scheduled', () => {
-  test('of what is not supported yet', () => {
-    const hub = new Hub({ notSupported: 'spec.policy.affinity', bindings: { c1: { deleting: true } } });
+  test('of a placement whose spec cannot work', () => {
+    const hub = new Hub({
+      specProblem: { message: 'spec.x needs y', next: 'set y' },
+      bindings: { c1: { deleting: true } },
+    });
     expect(hub.pass()).toEqual(['patch ClusterResourceBinding']);
     expect(hub.pass()).toEqual([]);
-    expect(hub.decide().because).toContain('spec.policy.affinity');
+    expect(hub.decide().because).toContain('spec.x needs y');
     expect(hub.bindings).toEqual([]);
   });
 

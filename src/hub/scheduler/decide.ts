@@ -5,9 +5,10 @@
 // status of the policy snapshot, affected.ts the affected placements, settled.ts when no cycle is needed. Guarantee: a
 // crash after any prefix of the steps is safe: new bindings are written before old ones are unscheduled, and the status
 // is written last.
+import { isAbandoning } from '../../api/admission-warnings.ts';
 import { annotations, finalizers, labels } from '../../api/names.ts';
-import { isAbandoning } from '../../api/not-supported.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
+import type { SpecProblem } from '../../api/spec-problem.ts';
 import { messageOf, UserError } from '../../base/errors.ts';
 import { assertUnchanged, create, patch, patchStatus, remove, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
@@ -30,8 +31,8 @@ export interface Observed {
   readonly members: CycleInput['members'];
   /** Leaving members that still have a binding, by cluster: when each counts as deleted. */
   readonly leaving: ReadonlyMap<string, number>;
-  /** An unsupported feature in use: the placement gets no clusters. */
-  readonly notSupported?: string;
+  /** Why the spec cannot work: the placement gets no clusters. */
+  readonly specProblem?: SpecProblem;
   /** The policy names ClusterGroups, and they cannot be read. */
   readonly lacksGroups?: true;
   readonly failure?: Failure;
@@ -79,8 +80,8 @@ function mark(family: PlacementFamily, { metadata }: HubPlacement, unmarked: rea
 }
 
 /** The policy to schedule by, or why there is none. */
-function policyIn({ snapshots, notSupported, lacksGroups }: Observed): HubPolicySnapshot | string {
-  if (notSupported !== undefined) return `not scheduled: ${notSupported} is not supported yet`;
+function policyIn({ snapshots, specProblem, lacksGroups }: Observed): HubPolicySnapshot | string {
+  if (specProblem !== undefined) return `not scheduled: ${specProblem.message}`;
   if (lacksGroups === true) return 'not scheduled: ClusterGroups cannot be read';
   const [snapshot] = snapshots;
   if (snapshot === undefined) return 'no policy snapshot yet; its creation wakes us';

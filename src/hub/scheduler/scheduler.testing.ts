@@ -10,6 +10,7 @@ import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject, Labels } from '../../api/object.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
 import type { PolicySnapshotStatus } from '../../api/policy-snapshot.ts';
+import type { SpecProblem } from '../../api/spec-problem.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { isObject } from '../../base/json.ts';
 import type { Action, Decision } from '../../runtime/controller.ts';
@@ -268,7 +269,7 @@ export interface HubSetup {
   readonly bindings?: Readonly<Record<string, BindingSetup>>;
   /** Index of the policy snapshot. */
   readonly snapshot?: number;
-  readonly notSupported?: string;
+  readonly specProblem?: SpecProblem;
 }
 
 export class Hub {
@@ -277,7 +278,7 @@ export class Hub {
   leaving: ReadonlyMap<string, number> = new Map();
   now = NOW;
   failure: Observed['failure'];
-  notSupported: string | undefined;
+  specProblem: SpecProblem | undefined;
   isSettled = false;
   placement: KubeObject | undefined;
   snapshot: KubeObject;
@@ -287,7 +288,7 @@ export class Hub {
   constructor(setup: HubSetup = {}) {
     this.family = setup.family ?? clusterFamily;
     this.members = setup.members ?? theFleet();
-    this.notSupported = setup.notSupported;
+    this.specProblem = setup.specProblem;
     const namespace = this.family.placement.namespaced ? { namespace: 'ns' } : {};
     this.placement = {
       apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
@@ -400,7 +401,7 @@ export class Hub {
       bindings: this.bindings.map((each) => project(family.bindings, each)),
       members: this.members,
       leaving: this.leaving,
-      ...(this.notSupported === undefined ? {} : { notSupported: this.notSupported }),
+      ...(this.specProblem === undefined ? {} : { specProblem: this.specProblem }),
       ...(this.failure === undefined ? {} : { failure: this.failure }),
       isSettled: this.isSettled,
       now: this.now,

@@ -7,6 +7,7 @@ import { labels } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { placementConditionType } from '../../api/placement.ts';
+import { specProblemIn } from '../../api/spec-problem.ts';
 import { type StagedUpdateRun, type StagedUpdateRunStatus, tasksOf } from '../../api/staged-update-run.ts';
 import { InvariantError } from '../../base/errors.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -57,7 +58,6 @@ import { type Evaluation, restsOf, think } from './evaluate.ts';
 import { noRunMetrics, type RunMetrics } from './metrics.ts';
 import { DEFAULT_STUCK_AFTER_MS, type Observed, type Premise } from './observed.ts';
 import { PROGRESS_WRITES, TURN_WRITES } from './status-rule.ts';
-import { unsupportedIn } from './unsupported.ts';
 
 export interface RunOptions {
   /** The catalogue of the hub. */
@@ -125,7 +125,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
   }
 
   function seeAt(view: View, key: string, run: HubRun, given: Given): Observed {
-    const { memory, status, sure, selected, places, orders, unsupported } = given;
+    const { memory, status, sure, selected, places, orders, specProblem } = given;
     const { namespace } = run.metadata;
     const placementKey = placementOfRun(run);
     const one = <T extends Projected>(
@@ -182,7 +182,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       ...(selected === undefined ? {} : { selected }),
       ...(places === undefined ? {} : { places }),
       ...(options.snapshotLimit === undefined ? {} : { snapshotLimit: options.snapshotLimit }),
-      unsupported,
+      specProblem,
       wasGiven: (binding) => broughtBy(memory, run)?.has(binding) ?? false,
       statusDue: isOver(run) ? 0 : dueAt(memory.statusWrites, PROGRESS_WRITES, view.now),
       turnDue: isOver(run) ? 0 : dueAt(memory.statusWrites, TURN_WRITES, view.now),
@@ -211,10 +211,10 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
     let selected: Selected | undefined;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const placement = view.get(family.placements, run.spec.placementName, run.metadata.namespace);
-      const unsupported = unsupportedIn({ run, placement });
+      const specProblem = placement === undefined || isOver(run) ? undefined : specProblemIn(placement.spec);
       const places = placesAt(view, run, selected);
       if (isNeed(places)) return places;
-      const observed = seeAt(view, key, run, { memory, status, sure, selected, places, orders, unsupported });
+      const observed = seeAt(view, key, run, { memory, status, sure, selected, places, orders, specProblem });
       const thought = think(observed);
       if (thought.state === 'looks' && observed.placement !== undefined) {
         if (thought.orders !== undefined) {
@@ -271,7 +271,7 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       selected: undefined,
       places: undefined,
       orders: new Map(),
-      unsupported: [],
+      specProblem: undefined,
     });
     const { namespace } = run.metadata;
     const { approvalRequests: source } = family;
@@ -367,7 +367,7 @@ interface Given {
   readonly places: Places | undefined;
   /** The desired state of the clusters, by snapshot name. */
   readonly orders: ReadonlyMap<string, Orders>;
-  readonly unsupported: Observed['unsupported'];
+  readonly specProblem: Observed['specProblem'];
 }
 
 /**

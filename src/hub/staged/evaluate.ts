@@ -14,15 +14,7 @@ import { failureCauseOf, isTrue, teller, treeOf } from '../planners/staged-tree.
 import { type HubRun, isBegun, isInitialized, isOver } from '../staged-sources.ts';
 import { unreachableAfterMs } from './annotations.ts';
 import { approvalOf } from './approvals.ts';
-import {
-  asRival,
-  howToStart,
-  type Initialised,
-  initialise,
-  rivalsOf,
-  sayReady,
-  unsupportedHolds,
-} from './initialise.ts';
+import { asRival, howToStart, type Initialised, initialise, rivalsOf, sayReady, specHold } from './initialise.ts';
 import type { Observed, Premise } from './observed.ts';
 import { recordedOrders } from './recorded-orders.ts';
 import type { Targets } from './targets.ts';
@@ -71,12 +63,12 @@ function goOn(observed: Observed, status: StagedUpdateRunStatus): Evaluation {
     return { state: 'aborted', status: sayReady(observed, tree as StagedUpdateRunStatus), rests: valid.rests };
   }
   // A stopping run moves nothing anyway.
-  const [unsupported] = observed.run.spec.state === 'Stop' ? [] : unsupportedHolds(observed);
-  if (unsupported !== undefined) {
+  const invalid = observed.run.spec.state === 'Stop' ? undefined : specHold(observed);
+  if (invalid !== undefined) {
     return {
       state: 'held',
       status: sayReady(observed, treeOf(status, generation) as StagedUpdateRunStatus),
-      hold: unsupported,
+      hold: invalid,
     };
   }
   const { targets } = valid;

@@ -273,10 +273,10 @@ describe('a run', () => {
     });
   });
 
-  test('is told of what is not built yet', () => {
-    expect(initialise(observe({ unsupported: [{ what: 'x' }] }))).toMatchObject({
+  test('waits while the spec of the placement cannot work, and names the placement', () => {
+    expect(initialise(observe({ specProblem: { message: 'x needs y', next: 'use z' } }))).toMatchObject({
       state: 'waits',
-      holds: [{ code: 'NotSupportedYet' }],
+      holds: [{ code: 'SpecInvalid', on: { name: 'web' }, facts: { message: 'x needs y' }, next: 'use z' }],
     });
   });
 

@@ -6,6 +6,7 @@
 // rolled out fails; stage names may repeat.
 import { type Hold, sentenceOf } from '../../api/hold.ts';
 import { CLIENT_ERROR_MARKER, DELETION_STAGE, labels, masterSnapshotName } from '../../api/names.ts';
+import { specProblemHold } from '../../api/spec-problem.ts';
 import type { StageClusterStatus, StagedUpdateRunStatus, StageStatus } from '../../api/staged-update-run.ts';
 import { type StagedUpdateStrategySpec, tasksIn } from '../../api/staged-update-strategy.ts';
 import { byNumber } from '../../base/compare.ts';
@@ -13,7 +14,6 @@ import { canonicalJson, type Mutable, mutableCopy } from '../../base/json.ts';
 import { refTo } from '../../runtime/actions.ts';
 import type { Action } from '../../runtime/controller.ts';
 import { isDecided, type Orders } from '../orders/order.ts';
-import { notSupportedHold } from '../orders/unsupported.ts';
 import {
   groupSizeOf,
   type HubResourceSnapshot,
@@ -83,8 +83,9 @@ export function initialise(observed: Observed): Initialised {
       ? { holds: [missing(observed, observed.family.strategy, name)], rests: [onStrategy] }
       : { holds: [], rests: [] };
   const targets = targetsOf(observed, { isFresh: true, allowsFewer: false });
+  const invalid = specHold(observed);
   if (targets.state === 'pending') {
-    const holds = [...unsupportedHolds(observed), targets.hold, ...lacking.holds];
+    const holds = [...(invalid === undefined ? [] : [invalid]), targets.hold, ...lacking.holds];
     return wait(holds, [...(targets.rests ?? []), ...lacking.rests]);
   }
   if (targets.applyStrategy !== undefined) draft.appliedStrategy = mutableCopy(targets.applyStrategy);
@@ -125,8 +126,7 @@ export function initialise(observed: Observed): Initialised {
   const tooManyClusters = refuseIfTooLarge();
   if (tooManyClusters !== undefined) return tooManyClusters;
 
-  const unsupported = unsupportedHolds(observed);
-  if (unsupported.length > 0) return wait(unsupported);
+  if (invalid !== undefined) return wait([invalid]);
   const revision = revisionOf(observed, targets);
   switch (revision.state) {
     case 'looks':
@@ -184,9 +184,14 @@ export function howToStart({ family, run }: Pick<Facts, 'family' | 'run'>): stri
   return `kubectl patch ${family.run.plural} ${name}${where} --type merge -p '{"spec":{"state":"Run"}}'`;
 }
 
-/** Unsupported features that block the run. */
-export const unsupportedHolds = ({ family, run, unsupported }: Observed): readonly Hold[] =>
-  unsupported.map((each) => notSupportedHold(refTo(family.run, run), each));
+/** The spec of the placement cannot work: no cluster of it is updated. */
+export function specHold({ family, run, specProblem }: Observed): Hold | undefined {
+  if (specProblem === undefined) return undefined;
+  const { group, kind } = family.placement;
+  const { namespace } = run.metadata;
+  const on = { group, kind, name: run.spec.placementName, ...(namespace === undefined ? {} : { namespace }) };
+  return { ...specProblemHold(refTo(family.run, run), specProblem), on };
+}
 
 /** Approval tasks of an old strategy may have a meaningless waitTime. */
 function withoutStrayTimes(spec: StagedUpdateStrategySpec): Mutable<StagedUpdateStrategySpec> {

@@ -1,10 +1,10 @@
 // The observed state of a run.
+import type { SpecProblem } from '../../api/spec-problem.ts';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import type { Failure } from '../../runtime/controller.ts';
 import type { PlacementFamily } from '../families.ts';
 import type { FreezeFacts } from '../freezes/frozen.ts';
 import type { Orders } from '../orders/order.ts';
-import type { NotSupported } from '../orders/unsupported.ts';
 import type { HubBinding, HubPlacement, HubPolicySnapshot, HubResourceSnapshot } from '../placement-sources.ts';
 import type { MemberFacts } from '../planners/rows.ts';
 import type { Selected } from '../revisions/resolve-selection.ts';
@@ -49,8 +49,8 @@ export interface Observed extends Facts {
   readonly places?: Places;
   /** Maximum bytes of objects in one snapshot. */
   readonly snapshotLimit?: number;
-  /** Unsupported features that the placement uses. */
-  readonly unsupported: readonly NotSupported[];
+  /** Why the spec of the placement cannot work. */
+  readonly specProblem: SpecProblem | undefined;
   /** Whether this run has given the binding its revision; absent = use only the status. */
   wasGiven?(binding: string): boolean;
   /** The earliest time of the next status write. */

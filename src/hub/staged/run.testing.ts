@@ -159,7 +159,7 @@ export const observe = (more: Partial<Observed> = {}): Observed => ({
   ordersOf: (snapshot) => ordersFor({ placement: aPlacement(), snapshot }),
   requests: [],
   request: () => undefined,
-  unsupported: [],
+  specProblem: undefined,
   statusDue: 0,
   stuckAfterMs: 300_000,
   now: NOW,

@@ -8,12 +8,12 @@ import type { MemberCluster } from '../../api/member-cluster.ts';
 import { DELETION_STAGE } from '../../api/names.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
+import { specProblemIn } from '../../api/spec-problem.ts';
 import type { StagedUpdateRun, StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import { InvariantError } from '../../base/errors.ts';
 import type { PlacementFamily } from '../../hub/families.ts';
 import { isReachable } from '../../hub/members/reachable.ts';
 import { ordersFor } from '../../hub/orders/orders-for.ts';
-import { notSupported } from '../../hub/orders/unsupported.ts';
 import type { OverrideInForce } from '../../hub/overrides/in-force.ts';
 import { isLatest, resourceIndexOf } from '../../hub/placement-sources.ts';
 import { memberFactsOf } from '../../hub/planners/rows.ts';
@@ -218,7 +218,7 @@ function observe(ground: ForecastInput, world: ScratchStore, now: number): Obser
     requests,
     request: (name) => requests.find(({ metadata }) => metadata.name === name),
     selected,
-    unsupported: placement === undefined ? [] : notSupported(placement),
+    specProblem: placement && specProblemIn(placement.spec),
     // How a revision is split into snapshots does not change what clusters get.
     places: new Map(),
     statusDue: 0,

@@ -108,11 +108,10 @@ function observe(ground: RolloutGround, world: ScratchStore, now: number): Obser
   const { family, newest, policySnapshot, groups, overriding } = ground;
   const placement = family.placements.project?.(ground.placement) as Observed['placement'];
   const byName = new Map(ground.members.map((each) => [each.metadata.name ?? '', each]));
-  const { unsupported: _unsupported, ...own } = placement;
   const bindings = bindingsIn(world, family).map((each) => family.bindings.project?.(each) as HubBinding);
   return {
     family,
-    placement: own,
+    placement,
     bindings,
     newest: family.resourceSnapshots.project?.(newest) as Observed['newest'],
     orders: ordersFor({

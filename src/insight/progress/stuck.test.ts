@@ -15,7 +15,7 @@ test.each<{ hold: HoldEntry; is: Label }>([
   { hold: entry('BudgetUsed', 'unreachable', ago(1)), is: 'Blocked' },
   { hold: entry('NotAvailable', 'moving'), is: 'Updating' },
   { hold: entry('Unreachable'), is: 'Blocked' },
-  { hold: entry('NotSupportedYet'), is: 'Blocked' },
+  { hold: entry('SpecInvalid'), is: 'Blocked' },
   { hold: entry('Paused', undefined, ago(3600)), is: 'Waits' },
   { hold: entry('ApprovalMissing', undefined, ago(3600)), is: 'Waits' },
 ])('$hold.code for $hold.facts.cause since $hold.since is $is', ({ hold, is }) => {

@@ -4,7 +4,7 @@ import { get, inNamespace, JSON_PATCH, MERGE, patch, post, put, remove, TABLE } 
 import { contentOf, type Sample, samples } from './samples.ts';
 
 const DRY = '?dryRun=All';
-const OWN_WARNING = { line: /is not supported yet; /, known: 'own-warnings' };
+const OWN_WARNING = { line: /OriginalResource needs a policy /, known: 'own-warnings' };
 const PROSE = { line: /^ +"description": /, known: 'descriptions' };
 
 const collectionOf = ({ kind }: Sample, version: string): string =>

@@ -1,5 +1,4 @@
-// The list of fields and values that are accepted and stored, but not supported yet. The author gets a warning; a
-// placement that uses one is not rolled out (hub/orders/unsupported.ts). Delete a row when its behavior is implemented.
+// What is accepted and stored with a warning: a spec that cannot work, or that may not mean what its author expects.
 
 import { isEnvelopeConfigMap, isMarkedConfigMap } from './envelope-config-map.ts';
 import { brokenRuleIn, envelopeIn, isEnvelopeKind } from './enveloped.ts';
@@ -8,17 +7,8 @@ import { newCauses, placementLabelCauses, placementWarnings } from './meaning.ts
 import { annotations } from './names.ts';
 import type { KubeObject } from './object.ts';
 import type { Placement, PlacementSpec } from './placement.ts';
+import { specProblemWarnings } from './spec-problem.ts';
 import { mirrorWarnings } from './status-mirror.ts';
-
-interface FieldRow {
-  /** The path for kubectl explain. */
-  readonly field: string;
-  /** The unsupported value, if not every value is. */
-  readonly value?: string;
-  /** An additional effect or advice for the warning. */
-  readonly consequence?: string;
-  isUsed(spec: PlacementSpec): boolean;
-}
 
 /**
  * The placed objects stay on the clusters when the placement is deleted. Differs from KubeFleet, which ignores the
@@ -28,47 +18,9 @@ export function isAbandoning({ strategy }: PlacementSpec): boolean {
   return strategy?.deleteStrategy?.propagationPolicy === 'Abandon';
 }
 
-/** An object on the hub has one status, so the policy must pick exactly one cluster. */
-export const picksOneCluster = (policy: PlacementSpec['policy']): boolean =>
-  policy?.placementType === 'PickFixed'
-    ? policy.clusterNames?.length === 1
-    : policy?.placementType === 'PickN' && policy.numberOfClusters === 1;
-
-const FIELDS: readonly FieldRow[] = [
-  {
-    field: 'spec.strategy.reportBackStrategy.destination',
-    value: 'OriginalResource with a policy that may pick several clusters',
-    consequence: 'use placementType PickFixed with one name, or PickN with numberOfClusters 1',
-    isUsed: ({ strategy, policy }) =>
-      strategy?.reportBackStrategy?.type === 'Mirror' &&
-      strategy.reportBackStrategy.destination === 'OriginalResource' &&
-      !picksOneCluster(policy),
-  },
-];
-
-const used = new WeakMap<PlacementSpec, readonly string[]>();
 const NONE: readonly string[] = [];
 
-/** Unsupported fields of this spec, with the value where only that is unsupported. */
-export function notSupportedFields(spec: PlacementSpec): readonly string[] {
-  const known = used.get(spec);
-  if (known !== undefined) return known;
-  const fields = FIELDS.filter(({ isUsed }) => isUsed(spec)).map(nameOf);
-  const found = fields.length === 0 ? NONE : fields;
-  // Only frozen specs are cached by identity, because others can still change.
-  if (Object.isFrozen(spec)) used.set(spec, found);
-  return found;
-}
-
-const nameOf = ({ field, value }: FieldRow): string => (value === undefined ? field : `${field}: ${value}`);
-
-const warningOf = (row: FieldRow): string =>
-  [
-    `${nameOf(row)} is not supported yet; this placement will not be rolled out`,
-    ...(row.consequence === undefined ? [] : [row.consequence]),
-  ].join('; ');
-
-/** For placements: stored, with a warning for every unsupported field. */
+/** For placements. */
 export function admitPlacement({
   verb,
   subresource,
@@ -84,7 +36,7 @@ export function admitPlacement({
     object: (object ?? old) as Placement,
     warnings: isJudged
       ? [
-          ...FIELDS.filter(({ isUsed }) => isUsed(spec)).map(warningOf),
+          ...specProblemWarnings(spec),
           ...placementWarnings(spec),
           ...mirrorWarnings(object?.kind ?? '', spec, old?.spec),
         ]
