@@ -1,9 +1,9 @@
-// The checkers can object: each is shown something that it must not let pass.
+// Proves that checkers can fail: each gets a world that violates its rule.
 import { describe, expect, test } from 'vitest';
 import { play, type Scenario } from '../../src/sim/scenario.ts';
 import { ledgerScenario } from './scenarios/ledger.ts';
 
-/** The checkers that objected within some seeds. */
+/** The checkers that failed within some seeds. */
 async function objections(scenario: Scenario, seeds: number): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   for (let seed = 1; seed <= seeds; seed++) {

@@ -1,4 +1,4 @@
-// What a scenario has none of does not happen in its worlds, not even to what is done for the first time.
+// Faults that a scenario excludes never happen in its worlds, not even to the first calls.
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../src/base/random.ts';
 import { nameOf, randomFaults, usualRates } from '../../src/sim/faults.ts';
@@ -11,7 +11,7 @@ const rates = {
   watch: { ...usualRates.watch, silence: 0 },
 };
 
-/** Of the first writes and batches of many worlds. */
+/** The fates of the first writes and batches of many worlds. */
 function fates(usual: typeof usualRates): ReadonlySet<string> {
   const met = new Set<string>();
   for (let seed = 1; seed <= 300; seed++) {

@@ -1,4 +1,4 @@
-// The mutants fit the program: found here in a second, not by `npm run mutants` in minutes.
+// The mutants match the program: checked here in a second, not by `npm run mutants` in minutes.
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ describe('a mutant', () => {
     expect(mutated(text, mutant)).not.toBe(text);
     expect(scenarios.map(({ name }) => name)).toContain(mutant.caughtBy);
     expect(mutant.danger).not.toBe('');
-    // The tests of other folders are not asked whether they see it.
+    // alone.ts does not run the tests of other folders.
     expect(mutant.file).toMatch(/^src\/(runtime|hub|member)\//);
   });
 

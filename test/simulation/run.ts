@@ -1,8 +1,9 @@
-// npm run sim -- [--seed N] [--runs K] [--scenario NAME]: plays scenarios with seeds N … N+K-1, or with `--for` as many seeds as the time
-// allows. Prints failures and the command that replays each, how often each fault hit each kind of write and watch, and the speed.
+// npm run sim -- [--seed N] [--runs K] [--scenario NAME]: plays scenarios with seeds N … N+K-1, or with `--for` as many
+// seeds as the time permits. Prints failures and the command that replays each, how often each fault hit each kind of
+// write and watch, and the speed.
 //
-// Exits with 0 if all went well, with 1 if a run failed or, with `--ci`, if a fault never hit something that it could have hit, and with 2
-// if it was called wrongly.
+// Exits with 0 if all runs passed, with 1 if a run failed or, with `--ci`, if a fault never hit a write or watch that
+// it could have hit, and with 2 for invalid arguments.
 import { execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -32,7 +33,7 @@ interface Options {
   readonly seed: number;
   readonly runs: number | undefined;
   readonly jobs: number;
-  /** The time box, if there is one. */
+  /** The time box, if set. */
   readonly forSeconds: number | undefined;
   readonly chosen: readonly Scenario[];
   readonly counts: string | undefined;
@@ -55,7 +56,7 @@ function optionsFrom(args: readonly string[]): Options {
       first: flag,
       trace: flag,
       hashes: flag,
-      // Plays what its parent process hands out.
+      // Plays the worlds that the parent process assigns.
       worker: flag,
       help: flag,
     },
@@ -85,7 +86,7 @@ function wholeNumber(option: string, text: string, least: number): number {
   throw new UserError('Usage', `${option} takes a whole number from ${least} on, not "${text}"`);
 }
 
-/** Which code was run; says so when files differ from it. */
+/** The commit that was run, with a note if files differ from it. */
 function commitHash(): string {
   const git = (...args: string[]) =>
     execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
@@ -99,7 +100,7 @@ function commitHash(): string {
 
 // ---- playing
 
-/** The outcome of one world, in a form that goes from one process to another. */
+/** The outcome of one world, in a form that can be sent to another process. */
 interface Outcome extends Drawn {
   readonly steps: number;
   readonly ms: number;
@@ -126,7 +127,10 @@ function printFailure({ name }: Scenario, failure: Failure, isCalm: boolean): vo
   console.log(`  again: npm run sim -- --scenario ${name} --seed ${seed} --runs 1 --trace${isCalm ? ' --calm' : ''}`);
 }
 
-/** Plays what is drawn: in this process, or handed out one by one to several, so that none of them is idle while there is work. */
+/**
+ * Plays the drawn worlds: in this process, or one by one in several, so that none of them is idle while worlds are
+ * left.
+ */
 async function playDrawn(draw: Draw, options: Options, onOutcome: (outcome: Outcome) => void): Promise<void> {
   const settle = (outcome: Outcome) => {
     if (outcome.hasFailed && options.flags.first) draw.skip(outcome.scenario);
@@ -153,7 +157,7 @@ function drawFor(options: Options): Draw {
   return drawUntil(shares, seed, () => performance.now() >= deadline);
 }
 
-/** For each cell that is still zero, the scenario that writes or watches this most often in the same time. */
+/** For each cell that is still zero, the scenario with the most such writes or watches per time. */
 function scenariosFor(outcomes: readonly Outcome[]): readonly string[] {
   const zeros = Matrix.from(outcomes.flatMap(({ matrix }) => matrix)).zeros(faultsOf);
   const rows = new Set(zeros.map((cell) => cell.slice(0, cell.lastIndexOf(':'))));
@@ -234,7 +238,7 @@ function printTally({ name, seeds, steps, failed, seconds }: Tally): void {
 
 const PROGRESS_MS = 10_000;
 
-/** Says now and then how far a run is. */
+/** Prints the progress of a run from time to time. */
 function progressPrinter(): (outcomes: readonly Outcome[]) => void {
   let shownAt = performance.now();
   return (outcomes) => {
@@ -303,7 +307,7 @@ try {
   process.exitCode = await main();
 } catch (error) {
   const isUsage = error instanceof UserError || (error instanceof TypeError && 'code' in error);
-  // Node's own explanations go on for long.
+  // Node's own messages are long.
   console.error(isUsage ? `error: ${messageOf(error).split('. ')[0]} (--help tells more)` : error);
   process.exitCode = 2;
 }

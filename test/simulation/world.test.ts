@@ -1,4 +1,4 @@
-// What a world promises: it replays, it keeps the machine out, and a crash is a crash.
+// The guarantees of a world: it is reproducible, it is isolated from the machine, and a crash loses what it should.
 import { execFileSync } from 'node:child_process';
 import * as crypto from 'node:crypto';
 import { randomBytes } from 'node:crypto';
@@ -29,7 +29,7 @@ const create = (transport: Transport, name: string) =>
 
 const transportOf = (deps: Deps): Transport => deps.servers.hub as Transport;
 
-/** A world with a hub that has started. */
+/** A world with a running hub. */
 async function aWorld(options: { seed?: number; faults?: Partial<Faults> } = {}): Promise<World> {
   const world = createWorld({ seed: options.seed ?? 1, faults: { ...noFaults, ...options.faults } });
   world.server('hub', apiServer({ kinds }));
@@ -339,7 +339,7 @@ describe('a fault', () => {
     const outcomes = new Set<string>();
     for (let seed = 1; seed <= 20; seed++) {
       const besides: number[] = [];
-      // Of the two that call, the worker's connection breaks with the first that leaves.
+      // Of the two callers, the worker's connection breaks with its first request.
       const call: Faults['call'] = (who, _request, _now, others = 0) => {
         if (who !== 'worker') return 'deliver';
         besides.push(others);

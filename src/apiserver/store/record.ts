@@ -1,7 +1,6 @@
 // The byte format of the log. A file is a header and records; a record has a checksum over its whole content.
 //
-//   header  "FLOTILLA" · u16 format · u8 type (1 segment, 2 snapshot) · u8 0 · u32 first batch · u32 crc of these 16
-//   bytes
+//   header  "FLOTILLA" · u16 format · u8 type (1 segment, 2 snapshot) · u8 0 · u32 first batch · u32 crc of the rest
 //   record  u32 crc of the rest · u32 length of cluster + key + JSON · u32 batch · f64 revision · u16 key length ·
 //           u8 cluster length · u8 kind · cluster · key · JSON                                 (all little endian)
 //

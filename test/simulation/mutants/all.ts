@@ -30,13 +30,13 @@ export const allMutants: readonly Mutant[] = [
   ...wanderingMutants,
 ];
 
-/** A gate tries at least so many. */
+/** The minimum number of mutants that a gate tries. */
 export const MIN_TRIED = 4;
 
 /**
- * The mutants whose file has changed. If these are few, others follow, which change with the seed: a gate always shows that the simulation
- * can fail. `changed` is undefined when it is not known what has changed: then all are tried, beginning with another one for each seed, since a
- * time box may end first.
+ * The mutants of changed files. If there are few, others are added, which depend on the seed, so that a gate always
+ * proves that the simulation can fail. `changed` is undefined if the changes are not known: then all are tried,
+ * starting with another one for each seed, because a time box may end first.
  */
 export function mutantsFor(
   all: readonly Mutant[],

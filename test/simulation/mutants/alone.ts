@@ -1,5 +1,5 @@
-// Mutants that are said to be seen by the simulation alone: with all of them at once in a copy of the program, every table, property and
-// scenario must stay green. If they do not, each mutant is tried by itself to find the one that is seen.
+// Verifies mutants with `alone: true`: with all of them in one copy of the program, every table, property and scenario
+// must pass. If a test fails, each mutant is tried separately to find the one that is caught.
 import { cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -10,7 +10,9 @@ const COPIED = [
   ...['src', 'test', 'config', 'bench', 'docs', 'examples', 'scripts'],
   ...['README.md', 'package.json', 'tsconfig.json', 'biome.json', 'vitest.config.ts'],
 ];
-/** Tests of folders that cannot import runtime, hub or member, where the mutants are; and those that play worlds. */
+/**
+ * Tests of folders that cannot import runtime, hub or member, which contain the mutants; and tests that play worlds.
+ */
 const OUT_OF_REACH = [
   'src/api',
   'src/apiserver',
@@ -21,11 +23,11 @@ const OUT_OF_REACH = [
   'test/simulation',
 ];
 
-/** Flags of vitest exclude nothing from its projects, so these tests are not copied. */
+/** The flags of vitest cannot exclude tests of its projects, so these tests are not copied. */
 const isReached = (path: string): boolean =>
   !path.endsWith('.test.ts') || !OUT_OF_REACH.some((folder) => path.startsWith(join(root, folder, '/')));
 
-/** The program in a place where it may be broken. */
+/** A copy of the program, which may be broken. */
 function copyOfTheProgram(folder: string): string {
   const copy = mkdtempSync(join(folder, 'copy-'));
   for (const part of COPIED) cpSync(join(root, part), join(copy, part), { recursive: true, filter: isReached });
@@ -33,7 +35,7 @@ function copyOfTheProgram(folder: string): string {
   return copy;
 }
 
-/** The tables, properties and scenarios that are red, by file; among these files, or among all. */
+/** The failing tables, properties and scenarios, by file; in these files, or in all. */
 async function redTests(copy: string, among: readonly string[] = []): Promise<ReadonlyMap<string, string>> {
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', '--project', 'scenarios'];
   const { code, output } = await runNode(copy, [...vitest, '--reporter', 'dot', ...among]);
@@ -45,7 +47,7 @@ async function redTests(copy: string, among: readonly string[] = []): Promise<Re
   return new Map(named.map(([, file = '', name = '']) => [file, `${file}${name}`]));
 }
 
-/** Runs `use` while the copy is broken by these. */
+/** Runs `use` while the copy contains these mutants. */
 async function broken<T>(copy: string, by: readonly Mutant[], use: () => Promise<T>): Promise<T> {
   const files = [...new Set(by.map(({ file }) => file))].map((file) => {
     const path = join(copy, file);
@@ -61,8 +63,8 @@ async function broken<T>(copy: string, by: readonly Mutant[], use: () => Promise
 }
 
 /**
- * The mutants that ordinary tests see although they are said not to be. Files that are red with several at once are played with each by itself;
- * then all tests are played again without those that were seen, since one mutant can hide another.
+ * The mutants with `alone: true` that ordinary tests catch. Files that fail with several mutants are run with each one
+ * separately; then all tests run again without the caught ones, because one mutant can hide another.
  */
 export async function caughtElsewhere(folder: string, alone: readonly Mutant[]): Promise<readonly Mutant[]> {
   const copy = copyOfTheProgram(folder);

@@ -1,9 +1,9 @@
-// Mutants of what delivers: placement, scheduler, rollout, work generator and applier. What keeps a hub that is behind from doing harm is seen
-// best where two act at once, each by what it has heard.
+// Mutants of deliveries: placement, scheduler, rollout, work generator and applier. Protections against a stale hub are
+// tested best with two active hubs, each with its own cache.
 import type { Mutant } from './mutant.ts';
 
 export const deliveryMutants: readonly Mutant[] = [
-  // ---- a hub that is behind
+  // ---- a stale hub
   {
     name: 'asks for all missing members but the first',
     danger: 'A watch is behind, and a cluster is given up whose member never left.',
@@ -32,7 +32,7 @@ export const deliveryMutants: readonly Mutant[] = [
     caughtBy: 'delivery-two-leaders',
     alone: true,
   },
-  // ---- what people read
+  // ---- status
   {
     name: 'reports progress while the placement as a whole is held',
     danger: 'A wait for a condition passes although nothing of the new revision has moved.',
@@ -75,7 +75,7 @@ export const deliveryMutants: readonly Mutant[] = [
     caughtBy: 'delivery',
     alone: true,
   },
-  // ---- what was placed
+  // ---- placed objects
   {
     name: 'does not find a Work that has lost its labels',
     danger: 'Somebody takes a label away, and what was placed stays for ever.',

@@ -1,4 +1,4 @@
-// Mutants of what an agent leaves to others: objects that it may not take over, and drifts that it may not put back.
+// Mutants of what an agent must not change: objects that it may not take over, and drift that it may not correct.
 import type { Mutant } from './mutant.ts';
 
 export const driftingMutants: readonly Mutant[] = [

@@ -1,4 +1,4 @@
-// Mutants of evictions: a budget that two leaders, a stale cache or a crash can break protects nothing.
+// Mutants of evictions: a budget is useless if two leaders, a stale cache or a crash can exceed it.
 import type { Mutant } from './mutant.ts';
 
 export const evictionMutants: readonly Mutant[] = [

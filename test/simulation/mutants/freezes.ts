@@ -1,4 +1,4 @@
-// Mutants of freezes: one that lets something through protects nothing, and one that does not end stops the fleet.
+// Mutants of freezes: a freeze with exceptions is useless, and one that does not end stops the fleet.
 import type { Mutant } from './mutant.ts';
 
 export const freezeMutants: readonly Mutant[] = [

@@ -1,4 +1,5 @@
-// Mutants of repositories: what runs is then of no commit, of an earlier one, or deleted by a mistake in a file.
+// Mutants of repositories: clusters then get content of no commit, of an earlier one, or lose objects because of a
+// mistake in a file.
 import type { Mutant } from './mutant.ts';
 
 export const gitMutants: readonly Mutant[] = [

@@ -1,4 +1,5 @@
-// Mutants of what stays on a member: objects of the cluster itself, objects that were never taken over, and those that a placement keeps.
+// Mutants of what stays on a member: objects of the cluster itself, objects that were never taken over, and those that
+// a placement keeps.
 import type { Mutant } from './mutant.ts';
 
 export const keepingMutants: readonly Mutant[] = [

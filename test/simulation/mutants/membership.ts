@@ -1,4 +1,4 @@
-// Mutants of how members come and go: what they leave behind on the hub, and what other tools are told of them.
+// Mutants of joining and leaving: what members leave behind on the hub, and what other tools see of them.
 import type { Mutant } from './mutant.ts';
 
 export const membershipMutants: readonly Mutant[] = [

@@ -1,24 +1,25 @@
-// A mutant: a few words of the program, broken on purpose. A simulation that cannot fail proves nothing; each mutant shows that it can.
+// A mutant: a small, deliberate bug in the program. A simulation that cannot fail proves nothing; each mutant proves
+// that it can.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Mutant {
-  /** What the broken program does wrong. */
+  /** The wrong behavior of the mutated program. */
   readonly name: string;
-  /** Why that must not be. */
+  /** Why that is dangerous. */
   readonly danger: string;
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   readonly file: string;
-  /** Stands in the file exactly once. */
+  /** Occurs in the file exactly once. */
   readonly find: string;
   readonly replace: string;
   /** The scenario that catches it within 300 seeds. */
   readonly caughtBy: string;
-  /** Said to be seen by nothing but the simulation: no table, property or scenario turns red. */
+  /** Only the simulation catches it: no table, property or scenario fails. */
   readonly alone?: true;
 }
 
-/** The broken file. Throws when what is to be replaced is not there once: then the mutant has to follow the program. */
+/** The mutated file. Throws unless `find` occurs exactly once: then the mutant must be updated. */
 export function mutated(text: string, { name, file, find, replace }: Mutant): string {
   const parts = text.split(find);
   if (parts.length !== 2) {
@@ -27,7 +28,7 @@ export function mutated(text: string, { name, file, find, replace }: Mutant): st
   return parts.join(replace);
 }
 
-/** Of several at once. Mutants of one file must leave each other's text alone. */
+/** Applies several mutants. Mutants of one file must not overlap. */
 export const mutatedTogether = (text: string, file: string, mutants: readonly Mutant[]): string =>
   mutants.filter((mutant) => mutant.file === file).reduce(mutated, text);
 

@@ -1,8 +1,8 @@
-// The mutants. A new controller brings its own.
+// The mutants of the runtime and of membership. Add mutants with every new controller.
 import type { Mutant } from './mutant.ts';
 
 export const mutants: readonly Mutant[] = [
-  // ---- what is known
+  // ---- cached state
   {
     name: 'takes absence from a selection for absence from the server',
     danger:
@@ -41,7 +41,7 @@ export const mutants: readonly Mutant[] = [
     replace: '',
     caughtBy: 'copies',
   },
-  // ---- what was lost
+  // ---- lost responses
   {
     name: 'remembers one of several lost writes of a step',
     danger: 'The others are written again, although they may have happened.',
@@ -60,7 +60,7 @@ export const mutants: readonly Mutant[] = [
     caughtBy: 'delivery-two-leaders',
     alone: true,
   },
-  // ---- two at once
+  // ---- two active hubs
   {
     name: 'makes sure of nothing',
     danger: 'A patch that changes nothing seems to need no condition; it is there for its condition.',

@@ -1,4 +1,4 @@
-// Mutants of overrides: what a cluster gets must be its own, by the rules for it, and follow its labels.
+// Mutants of overrides: each cluster must get its own content, by its rules and labels.
 import type { Mutant } from './mutant.ts';
 
 export const overrideMutants: readonly Mutant[] = [

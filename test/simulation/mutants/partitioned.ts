@@ -1,4 +1,5 @@
-// Mutants of partitioned rollouts: which partition may be entered, how many clusters of it may be down, and when its next batch comes.
+// Mutants of partitioned rollouts: which partition may start, how many of its clusters may be unavailable, and when its
+// next batch starts.
 import type { Mutant } from './mutant.ts';
 
 export const partitionedMutants: readonly Mutant[] = [

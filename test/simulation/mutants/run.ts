@@ -1,9 +1,9 @@
-// npm run mutants -- [options]: breaks the program in one place at a time and shows which seed of the simulation noticed. Without --changed
-// it then breaks the program in all places at once that are said to be seen by the simulation alone, and runs every table, property and
-// scenario: they must stay green.
+// npm run mutants -- [options]: applies one mutant at a time and reports which seed of the simulation catches it.
+// Without --changed it then applies all mutants with `alone: true` together and runs every table, property and
+// scenario, which must pass.
 //
-// Exits with 1 if a mutant lives, if one has nothing to replace any more, if one is seen by ordinary tests though it is said not to be, or if
-// fewer than half are seen by the simulation alone: such mutants say little about the simulation.
+// Exits with 1 if a mutant survives, if its text does not exist any more, if ordinary tests catch one with `alone:
+// true`, or if fewer than half of the mutants are alone: others say little about the simulation.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,7 +70,7 @@ function printVerdict({ mutant, caught, problem, isUndecided }: Verdict, seeds: 
   console.log(`${mutant.name} (${mutant.file})\n  ${fate}`);
 }
 
-/** The mutants that were begun within the time box, each with its verdict. */
+/** The mutants that were started within the time box, with their verdicts. */
 async function tryAll(chosen: readonly Mutant[], options: Options, folder: string): Promise<readonly Verdict[]> {
   const killers = JSON.parse(readFileSync(KILLERS, 'utf8')) as Readonly<Record<string, number>>;
   const signal = options.for === undefined ? undefined : AbortSignal.timeout(Number(options.for) * 1000);
@@ -91,7 +91,7 @@ async function tryAll(chosen: readonly Mutant[], options: Options, folder: strin
   return verdicts;
 }
 
-/** How many objections there are to what the mutants say of themselves. */
+/** The number of mutants that are wrongly marked. */
 async function judgeAlone(chosen: readonly Mutant[], { only }: Options, folder: string): Promise<number> {
   const alone = chosen.filter((mutant) => mutant.alone);
   const seen = await caughtElsewhere(folder, alone);

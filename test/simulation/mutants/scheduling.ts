@@ -1,4 +1,4 @@
-// Mutants of what wakes the scheduler: a change that it does not hear of is a cluster that a placement never gets.
+// Mutants of the scheduler's watches: after a missed change a placement never gets a cluster.
 import type { Mutant } from './mutant.ts';
 
 export const schedulingMutants: readonly Mutant[] = [

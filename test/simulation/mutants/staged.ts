@@ -1,5 +1,5 @@
-// Mutants of staged update runs: what may count as an approval, as done, as under way and as newest, and what is made sure of before a cluster is
-// moved. Each is a way in which a rollout reaches clusters that it must not reach, or ends for no cause.
+// Mutants of staged update runs: what counts as an approval, as done, as in progress and as newest, and what is
+// verified before a cluster is updated. Each would let a rollout reach wrong clusters, or fail without a cause.
 import type { Mutant } from './mutant.ts';
 
 export const stagedMutants: readonly Mutant[] = [
@@ -39,7 +39,7 @@ export const stagedMutants: readonly Mutant[] = [
     caughtBy: 'staged',
     alone: true,
   },
-  // ---- what is done, and under way
+  // ---- done and in progress
   {
     name: 'starts the next stage on the old revision',
     danger: 'A cluster that works with what it had before counts as done, and the bad revision is never noticed.',
@@ -85,7 +85,7 @@ export const stagedMutants: readonly Mutant[] = [
     caughtBy: 'staged',
     alone: true,
   },
-  // ---- what is made sure of
+  // ---- preconditions
   {
     name: 'moves a binding without ascertaining the run',
     danger: 'A hub that is behind goes on with a run that was stopped long ago.',

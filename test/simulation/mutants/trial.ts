@@ -1,4 +1,4 @@
-// Plays the simulation with one mutant in it. The broken module is loaded by a hook in place of the sound one.
+// Plays the simulation with one mutant. A module hook loads the mutated file in place of the original.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,11 +10,11 @@ export const root: string = resolve(import.meta.dirname, '../../..');
 
 export interface Verdict {
   readonly mutant: Mutant;
-  /** The seed that noticed, and its objection; undefined = the mutant lives. */
+  /** The seed that caught it, with the failure; undefined = the mutant survives. */
   readonly caught?: { readonly seed: number; readonly text: string };
   /** The mutant could not be tried. */
   readonly problem?: string;
-  /** The time box ended before a seed noticed: neither caught nor alive. */
+  /** The time box ended before a seed caught it: neither caught nor survived. */
   readonly isUndecided?: true;
 }
 
@@ -54,12 +54,12 @@ export interface Seeds {
 }
 
 interface Played {
-  /** Absent = the sound program. */
+  /** Absent = the original program. */
   readonly swap?: { readonly file: string; readonly by: string };
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The first seed that fails; undefined = none does. */
+/** The first failing seed; undefined = none fails. */
 async function objection(
   scenario: string,
   { first, runs }: Seeds,
@@ -91,7 +91,7 @@ export interface Trial {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Tries the seed that killed it last, if there is one, then the usual ones. */
+/** Tries the seed that caught it last, if there is one, then the usual ones. */
 export async function tried(mutant: Mutant, folder: string, { seeds, killer, signal }: Trial): Promise<Verdict> {
   try {
     const swap = { file: mutant.file, by: join(mkdtempSync(join(folder, 'mutant-')), 'mutant.mts') };
@@ -100,7 +100,7 @@ export async function tried(mutant: Mutant, folder: string, { seeds, killer, sig
     const again = killer === undefined ? undefined : await broken({ first: killer, runs: 1 });
     const caught = again ?? (await broken({ first: 1, runs: seeds }));
     if (caught === undefined) return { mutant };
-    // An objection to the sound program proves nothing about the mutant.
+    // A failure of the original program proves nothing about the mutant.
     const sound = await objection(mutant.caughtBy, { first: caught.seed, runs: 1 }, { signal });
     return sound === undefined
       ? { mutant, caught }

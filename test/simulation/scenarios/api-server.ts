@@ -1,4 +1,5 @@
-// API servers for a simulated world: the real one, in process, on a store in memory or on a log whose disk can be torn.
+// API servers for a simulated world: the real one, in process, with a store in memory or with a log whose disk can be
+// torn.
 import { createHash } from 'node:crypto';
 import type { Kind } from '../../../src/api/kind.ts';
 import type { User } from '../../../src/api/object.ts';
@@ -18,9 +19,9 @@ export const administrator: User = { name: 'admin', groups: ['system:masters', '
 
 export interface ApiServerOptions {
   readonly kinds: readonly Kind[];
-  /** On a log of its own, so that crashes can lose what was not synced. */
+  /** With its own log, so that crashes lose unsynced data. */
   readonly isDurable?: boolean;
-  /** Its disk says that it has synced when it has not: to see that checkers notice. */
+  /** Its disk reports syncs that did not happen, to prove that checkers detect it. */
   readonly isLying?: boolean;
 }
 
@@ -43,7 +44,7 @@ export function apiServer(options: ApiServerOptions): ServerProgram {
       return simServer(running.cluster);
     },
     crash(random, disk) {
-      // Its housekeeping must not go on in a store that outlives it.
+      // Stop housekeeping, because the store outlives the server.
       void running?.[Symbol.asyncDispose]();
       kept.crash(random, disk);
     },
@@ -54,10 +55,10 @@ interface Kept extends Pick<ServerProgram, 'crash'> {
   open(host: Host): Promise<Store>;
 }
 
-// Every world begins at the same moment, so what a fresh cluster has is built once for all of them.
+// Every world begins at the same time, so the content of a fresh cluster is built once for all.
 const startClock: Clock = { now: () => WORLD_START_MS, at: () => () => {} };
 
-/** Survives its server, as an etcd elsewhere would. */
+/** Survives its server, like an external etcd. */
 function inMemory(kinds: readonly Kind[]): Kept {
   let store: Promise<Store> | undefined;
   return {
@@ -90,7 +91,7 @@ const simServer = (cluster: Cluster): SimServer => ({
     directTransport({ ...cluster, store: pastOf(cluster.store, revision) }, user).call(request),
 });
 
-/** A store as it was: what has changed since is put back. */
+/** The store at an older revision: later changes are undone. */
 function pastOf(store: Store, revision: number): Store {
   const changes = store.since(revision, '');
   if (changes === 'compacted') return store;

@@ -1,4 +1,4 @@
-// Stands for the work generator where nothing is placed: a deleted binding has nothing left to clean up.
+// Replaces the work generator where nothing is placed: a deleted binding needs no clean-up.
 import { finalizers } from '../../../src/api/names.ts';
 import type { PlacementFamily } from '../../../src/hub/families.ts';
 import type { HubBinding } from '../../../src/hub/placement-sources.ts';

@@ -1,4 +1,4 @@
-// What the toy scenarios are about: ConfigMaps, as sources of the runtime and as targets of calls.
+// ConfigMaps as sources of the runtime and as targets of calls, for the small scenarios.
 import type { Resource } from '../../../src/api/kind.ts';
 import type { KubeObject, Labels } from '../../../src/api/object.ts';
 import type { Target } from '../../../src/api/transport.ts';
@@ -20,7 +20,7 @@ export const configMapAt = (namespace: string, name: string): Target => ({ resou
 
 export const keyOfConfigMap = (namespace: string, name: string): string => `/configmaps/${namespace}/${name}`;
 
-/** ConfigMaps of one role: they carry it as a label. */
+/** ConfigMaps with a role label. */
 export const configMapsAs = (role: string, namespace: string): Source<KubeObject> => ({
   on: 'hub',
   resource: configMaps,

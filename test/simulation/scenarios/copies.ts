@@ -1,6 +1,6 @@
-// The runtime on trial, without a fleet: a controller that keeps a copy of every source. Sources come, change, go and come back under
-// the same name. A copy never goes back to an older text, is removed only when its source is gone, and in the end all copies are right.
-// With two copiers, each with its own view of the world, all of that still holds.
+// Tests the runtime without a fleet: a controller keeps a copy of every source. Sources are created, changed, deleted
+// and recreated under the same name. A copy never goes back to an older text, is deleted only when its source is, and
+// in the end all copies are correct. With two copiers, each with its own cache, the same rules hold.
 import type { KubeObject } from '../../../src/api/object.ts';
 import type { Transport } from '../../../src/api/transport.ts';
 import { create, patch, recordEvent, remove, seen } from '../../../src/runtime/actions.ts';
@@ -29,7 +29,8 @@ export const copiesScenario = ({ copiers }: { readonly copiers: 1 | 2 }): Scenar
   healMs: 1_200_000,
   steps: 60_000,
   ciRuns: copiers === 1 ? 100 : 60,
-  // Two that see different things undo each other's work until both see the same. That must end, but need not take five minutes.
+  // Two copiers with different views undo each other's writes until both have the same view. That must end, but five
+  // minutes of a silent watch would be too long.
   ...(copiers === 1 ? {} : { rates: { ...usualRates, watch: { ...usualRates.watch, silence: 0 } } }),
   set(world) {
     world.server('hub', apiServer({ kinds: NO_KINDS }));
@@ -96,11 +97,11 @@ const copying = (isAlone: boolean): Controller<Observed> => ({
     const source = view.get(sources, name);
     const copy = view.get(copies, name);
     if (!isAlone && (source === undefined) !== (copy === undefined)) {
-      // Of two copiers one may be behind: before a copy is made or removed, the source is looked at.
+      // One of two copiers may have a stale cache, so the source is read live before a copy is created or deleted.
       const ref: FullRef = { on: 'hub', resource: configMaps, group: '', kind: 'ConfigMap', namespace: SOURCES, name };
       const whole = view.getFull(ref);
       if (whole === undefined) return { need: [ref] };
-      if ((whole === null) !== (source === undefined)) return undefined; // the cache is about to say so, too
+      if ((whole === null) !== (source === undefined)) return undefined; // the cache will soon show the same
     }
     return { name, isAlone, ...(source ? { source } : {}), ...(copy ? { copy } : {}) };
   },
@@ -118,7 +119,7 @@ function decide({ name, source, copy, isAlone }: Observed): Decision {
     const made = aConfigMap({ namespace: COPIES, name }, 'copy', data, { [OF]: source.metadata.uid ?? '' });
     return { ...idle('there is no copy'), steps: [[create('hub', configMaps, made, 'is new')], [told]] };
   }
-  // Whoever is not alone may meet a copy that is ahead of what it knows of the source.
+  // With two copiers a copy may be newer than this copier's view of the source.
   const isAhead = Number(dataOf(copy)['text']) > Number(data['text']);
   if (!isAlone && isAhead) return idle('another copier knows more');
   if (copy.metadata.annotations?.[OF] !== source.metadata.uid) {
@@ -138,7 +139,7 @@ const copier =
     return () => manager.stop();
   };
 
-// ---- what must hold
+// ---- invariants
 
 const isCopy = (key: string): boolean => key.startsWith(keyOfConfigMap(COPIES, '')) && NAMES.includes(key.at(-1) ?? '');
 

@@ -1,7 +1,8 @@
-// What must hold of a delivery, as seen from outside: never more clusters without an available copy than the budget allows because of us, nor
-// more with one than target and surge; an answer about one revision is never taken for another; what is foreign is neither changed nor deleted.
-// And in the end: the newest revision is everywhere it should be and nowhere else; or, if it cannot work, it has stopped at the budget and the
-// status names for everyone who waits a cluster that really holds it up.
+// The invariants of a delivery, observed from outside: we never cause more clusters without an available copy than the
+// budget permits, nor more copies than target and surge; a status of one revision never counts for another; foreign
+// objects are neither changed nor deleted.
+// And the end state: the newest revision is on every picked cluster and nowhere else; or, if it cannot work, the
+// rollout has stopped at the budget, and the status names a cluster that really blocks it.
 import type { Binding } from '../../../src/api/binding.ts';
 import type { Resource } from '../../../src/api/kind.ts';
 import { type MemberCluster, memberCluster } from '../../../src/api/member-cluster.ts';
@@ -19,31 +20,32 @@ import { imageOf, isBad, isUp } from './workloads.ts';
 export const SHOP = 'shop';
 export const MAX_UNAVAILABLE = 1;
 export const MAX_SURGE = 1;
-/** How many clusters a moving placement is on. */
+/** How many clusters a moving placement picks. */
 export const TARGET = 2;
 export const FOREIGN = 'not-yours';
 export const EDITED = 'web:edited';
-/** Comes and goes. */
+/** Exists only at times. */
 export const EXTRA = 'extra';
 
 export interface Story {
-  /** Of the placement, which is in the shop itself if it is in a namespace at all; then the members have a shop of their own. */
+  /** Of the placement. A namespaced placement is in the shop itself; then the members have their own namespace shop. */
   readonly family: PlacementFamily;
   readonly members: readonly string[];
-  /** On two of the members, and again and again on others. */
+  /** The placement picks two of the members, and the policy changes again and again. */
   readonly isMoving: boolean;
   /**
-   * How many act at once. A limit that spans several bindings is kept by one who sees what it did itself; two that do not know of each other's
-   * newest writes may each use it: while one moves c2 to a revision, the other moves c1 to the next. No condition on a single write prevents it.
+   * How many hubs act at the same time. A limit that spans several bindings is kept by one hub that sees its own
+   * writes; two that do not see each other's newest writes may each use it: while one moves c2 to a revision, the other
+   * moves c1 to the next. No precondition on a single write prevents it.
    */
   readonly leaders: number;
-  /** Those that left once: what they had stays there. */
+  /** Members that left once: their objects stay there. */
   readonly left: Set<string>;
 }
 
-// ---- what can be seen
+// ---- observations
 
-/** Where the placement and all that is made for it are. */
+/** The namespace of the placement and of all objects created for it. */
 export const homeOf = ({ placement }: PlacementFamily): { readonly namespace?: string } =>
   placement.namespaced ? { namespace: SHOP } : {};
 
@@ -65,7 +67,7 @@ const isAvailable = (each: Binding): boolean => saidOf(each, 'Available')?.statu
 const isFailed = (each: Binding): boolean =>
   saidOf(each, 'Available')?.status === 'False' || saidOf(each, 'Applied')?.reason === 'NotAllWorkHaveBeenApplied';
 
-/** As it said of itself before it was given up; what is known to be down already costs nothing. */
+/** Whether it worked before it was given up; replacing an unavailable copy costs no budget. */
 const isWorking = ({ metadata, status }: Binding): boolean => {
   const [applied, available] = ['Applied', 'Available'].map((type) => conditionOf(status?.conditions, type));
   const isStale = (applied?.observedGeneration ?? 0) < (metadata.generation ?? 0);
@@ -101,19 +103,19 @@ function imageIn(store: Readable | undefined, family: PlacementFamily, snapshot:
   return web && imageOf(web);
 }
 
-// ---- what must hold
+// ---- invariants
 
-/** Of the clusters that we moved, and that were available before, only so many have not become available again. */
+/** Of the available clusters that we updated, at most the budget have not become available again. */
 export function budgetIsKept({ family, isMoving, leaders }: Story): Checker {
   /** Bindings that lost an available copy because of us. */
   const taken = new Set<string>();
-  /** Bindings that have one, as far as we are concerned. */
+  /** Bindings with an available copy, except for losses that we did not cause. */
   const standing = new Set<string>();
   return changeChecker('the budget is kept', ({ key, stored, previous, deleted }, server, sight) => {
     const now = stored.object() as Binding;
     if (server !== 'hub' || now.kind !== family.binding.kind) return undefined;
     const before = previous?.object() as Binding | undefined;
-    // A cluster that is not to have a copy any more lacks none.
+    // A cluster that should no longer have a copy does not count as lacking one.
     if (deleted || isAvailable(now) || now.spec.state === 'Unscheduled') taken.delete(key);
     if (deleted || isDeleting(now)) standing.delete(key);
     else if (isAvailable(now)) standing.add(key);
@@ -133,7 +135,7 @@ export function budgetIsKept({ family, isMoving, leaders }: Story): Checker {
       now.spec.state === 'Unscheduled';
     const store = sight.store(server);
     if (!isTakenOut || store === undefined || !isPlaced(store, family)) return undefined;
-    // A member that is deleted serves no one, and one that is being deleted keeps its copy: its Work is not removed.
+    // A deleted member serves nothing, and one that is being deleted keeps its copy: its Work is not removed.
     const { targetCluster } = now.spec;
     if (!isMember(store, targetCluster) || isLeaving(store, targetCluster)) return undefined;
     const picked = bindingsIn(store, family).filter((each) => !isDeleting(each) && each.spec.state !== 'Unscheduled');
@@ -155,10 +157,10 @@ const isPlaced = (store: Readable, family: PlacementFamily): boolean => {
   return placed !== undefined && !isDeleting(placed);
 };
 
-/** How long whoever binds may not have heard that a cluster works after all. */
+/** How long a hub may not have seen that a cluster works again. */
 const BEHIND_MS = 90_000;
 
-/** When a cluster gets a copy, not too many others have one that is not known to have failed. */
+/** When a cluster gets a copy, at most target and surge clusters have one that is not known to have failed. */
 export function surgeIsKept({ family, leaders }: Story): Checker {
   const failedAt = new Map<string, number>();
   return changeChecker('the surge is kept', ({ stored, previous, deleted }, server, sight) => {
@@ -170,7 +172,7 @@ export function surgeIsKept({ family, leaders }: Story): Checker {
     if (now.spec.state !== 'Bound' || before?.spec.state !== 'Scheduled') return undefined;
     const holding = bindingsIn(store, family).flatMap(({ metadata, spec }) => {
       const last = failedAt.get(metadata.uid ?? '') ?? Number.NEGATIVE_INFINITY;
-      // A copy that is given up because its member leaves stays on that member, and counts for no limit.
+      // A copy that is given up because its member leaves stays on that member, and does not count.
       const isLeft = spec.state === 'Unscheduled' && isLeaving(store, spec.targetCluster);
       const hasCopy = spec.resourceSnapshotName !== '' && isMember(store, spec.targetCluster) && !isLeft;
       return hasCopy && last < sight.now - BEHIND_MS ? [spec.targetCluster] : [];
@@ -181,7 +183,7 @@ export function surgeIsKept({ family, leaders }: Story): Checker {
   });
 }
 
-/** Holds on a placement as a whole: nothing of it moves. */
+/** Holds of a whole placement: nothing of it moves. */
 const WHOLE_HOLDS: ReadonlySet<string> = new Set([
   'SelectionPending',
   'SnapshotTooLarge',
@@ -189,20 +191,23 @@ const WHOLE_HOLDS: ReadonlySet<string> = new Set([
   'StepRefused',
 ]);
 
-/** While a placement as a whole does not move, no condition after Scheduled is True for its present generation: a wait for one must not pass. */
+/**
+ * While a hold blocks the whole placement, no condition after Scheduled is True for its current generation: a `kubectl
+ * wait` for one must not succeed.
+ */
 export const greenMeansDone = ({ family: { placement } }: Story): Checker =>
   changeChecker('green means done', ({ stored, deleted }, server) => {
     const { kind, metadata, status } = stored.object() as Placement;
     if (deleted || server !== 'hub' || kind !== placement.kind) return undefined;
     const hold = status?.holds?.find(({ code }) => WHOLE_HOLDS.has(code));
     const [scheduled, ...later] = status?.conditions ?? [];
-    // Selectors that make no sense leave the other conditions as they were.
+    // Invalid selectors leave the other conditions unchanged.
     if (hold === undefined || scheduled?.reason === 'InvalidResourceSelectors') return undefined;
     const green = later.find((each) => each.status === 'True' && each.observedGeneration === metadata.generation);
     return green && `${green.type} of generation ${metadata.generation} is True while ${hold.code} holds the placement`;
   });
 
-/** A binding becomes available when its cluster really runs what the binding's snapshot says. */
+/** A binding becomes available only if its cluster really runs the content of the binding's snapshot. */
 export function healthIsOfTheRevision({ family, members, leaders }: Story): Checker {
   const editedAt = new Map<string, number>();
   return changeChecker('health is of the revision', ({ stored, previous, deleted }, server, sight) => {
@@ -215,13 +220,13 @@ export function healthIsOfTheRevision({ family, members, leaders }: Story): Chec
     const cluster = now.spec.targetCluster;
     const live = deploymentOn(sight, cluster);
     const image = imageIn(sight.store('hub'), family, now.spec.resourceSnapshotName);
-    // A member that is down cannot be looked at.
+    // The state of a member whose server is down is unknown.
     if (image === undefined || sight.store(cluster) === undefined) return undefined;
     if (live === undefined) return leaders > 1 ? undefined : `${cluster} is called available and has nothing`;
-    // A Work that was just edited by hand is put right soon.
+    // A manual edit on the member is corrected soon.
     if (imageOf(live) === EDITED) return undefined;
     if (imageOf(live) === image && isUp(live)) return undefined;
-    // Of two that act, one may not have heard of the edit at all, and say of the binding what was true before it.
+    // One of two hubs may not have seen the edit, and report a binding status that was true before it.
     const edited = editedAt.get(cluster) ?? Number.NEGATIVE_INFINITY;
     if (leaders > 1 && imageOf(live) === image && sight.now - edited < BEHIND_MS) return undefined;
     return `${cluster} is called available with ${image}, but has ${imageOf(live)}${isUp(live) ? '' : ' and is not up'}`;
@@ -231,8 +236,8 @@ export function healthIsOfTheRevision({ family, members, leaders }: Story): Chec
 const versionOf = (image: string): number => Number(/\d+$/.exec(image)?.[0] ?? Number.NaN);
 
 /**
- * Who is behind undoes nothing: no binding goes back to a snapshot that was made earlier, and no cluster, while one leads, to an older image.
- * By when it was made, not by its number: a placement that is made anew counts from the beginning.
+ * A stale cache undoes nothing: no binding goes back to a snapshot that was created earlier, and with one leader no
+ * cluster to an older image. Compared by creation, not by index: a recreated placement starts again at 0.
  */
 export function nothingGoesBack({ family, members, leaders }: Story): Checker {
   let made = 0;
@@ -262,7 +267,10 @@ export function nothingGoesBack({ family, members, leaders }: Story): Checker {
   });
 }
 
-/** A binding is there as long as its Work is; and one of a member that never left is not given up where all are wanted. */
+/**
+ * A binding exists at least as long as its Work; and one of a member that never left is not given up where all are
+ * picked.
+ */
 export const bindingsStay = ({ family, isMoving, left }: Story): Checker =>
   changeChecker('bindings stay', ({ stored, previous, deleted }, server, sight) => {
     const now = stored.object() as Binding;
@@ -273,7 +281,7 @@ export const bindingsStay = ({ family, isMoving, left }: Story): Checker =>
       const key = `${work.group}/${work.plural}/${memberNamespace(targetCluster)}/${workNameOf(family)}`;
       const order = store.get(key)?.object();
       const isOrphan = order?.metadata.labels?.[labels.parentBinding] === now.metadata.name;
-      // What runs on a member that leaves keeps running: its Works stay until its namespace is deleted.
+      // Workloads on a leaving member keep running: its Works stay until its namespace is deleted.
       const member = store.get(`${memberCluster.group}/${memberCluster.plural}//${targetCluster}`)?.object();
       if (member === undefined || isDeleting(member)) return undefined;
       return isOrphan ? `${now.metadata.name} is gone before its Work` : undefined;
@@ -285,8 +293,8 @@ export const bindingsStay = ({ family, isMoving, left }: Story): Checker =>
   });
 
 /**
- * What is in a namespace that goes goes with it: the placement brought the namespace, or took it over. One that only brings what is in there
- * leaves the namespace alone.
+ * Objects in a deleted namespace are deleted with it: the placement created the namespace, or took it over. A placement
+ * inside the namespace does not touch the namespace itself.
  */
 export const foreignThingsStay = ({ family, members }: Story): Checker =>
   changeChecker('foreign things stay', ({ stored, deleted, previous }, server, sight) => {
@@ -301,7 +309,7 @@ export const foreignThingsStay = ({ family, members }: Story): Checker =>
     return ownerReferences.length > 0 ? `${name} on ${server} was taken over` : undefined;
   });
 
-// ---- what must be so in the end
+// ---- end state
 
 export function unsettled(sight: Sight, story: Story): string | undefined {
   const { family } = story;
@@ -350,7 +358,7 @@ function notPickedAsAsked(
   return `${picked.join(', ') || 'none'} are picked, ${count} of ${fit.join(', ')} should be`;
 }
 
-/** Where nothing should be, nothing is. */
+/** Clusters that should have nothing have nothing. */
 function remains(sight: Sight, { members, left }: Story, bindings: readonly Binding[]): string | undefined {
   const bound = new Set(bindings.map(({ spec }) => spec.targetCluster));
   const full = members.find((name) => !bound.has(name) && !left.has(name) && deploymentOn(sight, name) !== undefined);
@@ -379,8 +387,8 @@ function notDelivered(sight: Sight, { placed, bindings, image, story }: Delivery
     const behind = picked.find(({ has, isUp: up }) => has !== image || !up);
     if (behind !== undefined) return `${behind.cluster} has ${behind.has}, not ${image}`;
     const isWanted = hasExtra(sight.store('hub'));
-    // An agent that dies while it applies has named in the Work's status what may be there. If the member leaves then, the Work goes, and with
-    // it the only word of it.
+    // An agent that dies while it applies has recorded in the Work's status what may exist. If the member leaves then,
+    // the Work is deleted, and with it the only record.
     const isForgotten = (cluster: string) => !isWanted && story.left.has(cluster);
     const other = picked.find(({ cluster }) => hasExtra(sight.store(cluster)) !== isWanted && !isForgotten(cluster));
     if (other !== undefined) return `${other.cluster} has ${isWanted ? 'not all' : 'what is left over'}`;
@@ -388,7 +396,7 @@ function notDelivered(sight: Sight, { placed, bindings, image, story }: Delivery
     return given === undefined ? saysOfItself('Available', 'True') : `${given.cluster} is not picked and stays`;
   }
   const trying = picked.filter(({ has }) => has === image);
-  // Clusters that were down already may all be given something else, even if that does not help either.
+  // Clusters that were already unavailable may all be updated, even if that does not help either.
   if (picked.length > 0 && trying.length < MAX_UNAVAILABLE) return `nobody tries ${image}`;
   const isPartial = trying.length < picked.length;
   const unheld = rows.find(
@@ -406,7 +414,10 @@ function notDelivered(sight: Sight, { placed, bindings, image, story }: Delivery
   return isPartial ? saysOfItself('RolloutStarted', 'False') : saysOfItself('Available', 'False');
 }
 
-/** Whoever waits, or has what cannot work, is told of a cluster that really has it. */
+/**
+ * Every cluster that waits, or that has content that cannot work, is in a hold that names a cluster which really has
+ * that content.
+ */
 const isHeld = ({ status }: Placement, cluster: string, culprits: readonly string[]): boolean =>
   (status?.holds ?? []).some(({ clusters, on }) => clusters?.includes(cluster) && culprits.includes(on?.name ?? ''));
 

@@ -1,11 +1,12 @@
-// A hub and members with a Deployment that a person changes again and again, sometimes to something that cannot work, while everything
-// goes wrong that can: hub, agents and API servers crash, calls are lost, watches lie, members leave and come back, the placement is deleted
-// and made anew, and somebody edits what is none of their business.
+// A hub and members with a Deployment that a user changes again and again, sometimes to content that cannot work, under
+// all faults: hub, agents and API servers crash, calls are lost, watches are unreliable, members leave and join again,
+// the placement is deleted and recreated, and foreign clients edit objects.
 //
-// `delivery`: two hub processes of which one leads. `delivery-two-leaders`: both act at once, each by what it sees. `delivery-namespaced`: as
-// the first, with a placement that is itself in the namespace and brings what is in there to members that have one of the same name. In half of
-// the worlds the placement is on all three members; in the other half on two of four, and the person says again and again which ones it may be.
-// What must hold is in delivery-checks.ts.
+// `delivery`: two hub processes, one of which is the leader. `delivery-two-leaders`: both act, each with its own cache.
+// `delivery-namespaced`: like the first, with a namespaced placement that brings the content to members with a
+// namespace of the same name.
+// In half of the worlds the placement is on all three members; in the other half on two of four, and the user keeps
+// changing which ones are allowed. The invariants are in delivery-checks.ts.
 import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
 import { memberCluster } from '../../../src/api/member-cluster.ts';
 import { labels, memberNamespace } from '../../../src/api/names.ts';
@@ -48,7 +49,7 @@ const HUBS = ['hub-1', 'hub-2'];
 const FAULT_MS = 120_000;
 const SILENCE_MS = 60_000;
 const PERIOD_SECONDS = 30;
-/** In some worlds each cluster counts for many, so that what is done the less often the more they are is seen, too. */
+/** In some worlds each cluster counts for many, to test what is done less often with more clusters. */
 const settingsIn = (seed: number) => ({
   forceDeleteWaitMs: 120_000,
   placements: { weight: seed % 3 === 0 ? 250 : 1 },
@@ -56,7 +57,7 @@ const settingsIn = (seed: number) => ({
 
 export interface DeliveryOptions {
   readonly name: string;
-  /** One of the two hubs, or both act at once. */
+  /** One of the two hubs leads, or both act. */
   readonly isLed: boolean;
   readonly family: PlacementFamily;
   readonly ciRuns: number;
@@ -118,7 +119,7 @@ export const deliveryScenario = ({ name, isLed, family, ciRuns }: DeliveryOption
   },
 });
 
-// ---- what people do
+// ---- the user
 
 type Roll = (sides: number) => number;
 
@@ -136,7 +137,7 @@ const deployment = (image: string): KubeObject =>
     },
   });
 
-/** The shop as a whole, or all that is in it. */
+/** The whole shop, or all objects in it. */
 const selectorsOf = ({ placement }: PlacementFamily): readonly object[] =>
   placement.namespaced
     ? [
@@ -152,7 +153,7 @@ const placementOf = (family: PlacementFamily, policy: object | undefined): KubeO
   spec: {
     ...(policy === undefined ? {} : { policy }),
     resourceSelectors: selectorsOf(family),
-    // Short enough that snapshots go all the time, also those that somebody may still need.
+    // Short, so that snapshots are deleted all the time, including ones that may still be in use.
     ...(family.placement.namespaced ? { revisionHistoryLimit: 3 } : {}),
     strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: MAX_UNAVAILABLE, maxSurge: MAX_SURGE } },
   },
@@ -168,7 +169,10 @@ const twoOf = (names: readonly string[]): object => {
   };
 };
 
-/** Joins the members, places the shop, then releases one image after the other, sends it elsewhere, takes things away, and meddles. */
+/**
+ * Joins the members, places the shop, then releases one image after the other, changes the policy, deletes objects, and
+ * edits others.
+ */
 function release({ family, members, isMoving, left }: Story) {
   const placements: Target = { resource: family.placement, ...homeOf(family) };
   const placed: Target = { ...placements, name: SHOP };
@@ -240,8 +244,8 @@ function release({ family, members, isMoving, left }: Story) {
 }
 
 /**
- * The owner of a member has things of their own, some of them in a namespace that is placed; and it may have been theirs before. What is placed
- * into a namespace comes only where there is one.
+ * The owner of a member creates their own objects, some of them in a placed namespace, which may already have been
+ * theirs. Objects of a namespaced placement reach only members with that namespace.
  */
 function ownThings({ placement }: PlacementFamily) {
   return async (member: Transport, roll: Roll): Promise<void> => {

@@ -1,4 +1,4 @@
-// Which worlds are played, and in which order.
+// Which worlds are played, in which order.
 
 export interface Drawn {
   readonly scenario: string;
@@ -7,14 +7,14 @@ export interface Drawn {
 
 export interface Share {
   readonly scenario: string;
-  /** How many seeds, or in a time box how often in proportion to the others. */
+  /** How many seeds; in a time box the share relative to the others. */
   readonly runs: number;
 }
 
 export interface Draw {
   /** The next world; undefined = there is none left. */
   next(): Drawn | undefined;
-  /** No further seed of this scenario. */
+  /** No more seeds of this scenario. */
   skip(scenario: string): void;
 }
 
@@ -55,7 +55,8 @@ export function drawUntil(shares: readonly Share[], firstSeed: number, isOver: (
 }
 
 /**
- * Further seeds of the scenarios that are wanted, the first of them first, as long as any is wanted; of each at most as many again as its share.
+ * More seeds of the wanted scenarios, the first one first, while any is wanted; for each at most as many again as its
+ * share.
  */
 export function drawMore(shares: readonly Share[], firstSeed: number, wanted: () => readonly string[]): Draw {
   const played = new Map<string, number>();

@@ -1,7 +1,7 @@
-// Members have ConfigMaps of their own under the names that a placement brings. Their owners go on editing and deleting what is there, and a
-// controller of the member adds itself to the owners of some, while hub, agents and servers crash. The placement takes nothing over, takes over
-// only what is equal, leaves drifts alone, only reports, applies server-side, shares its objects, or is deleted again and again and abandons what it
-// placed: one of these for each seed.
+// Members have their own ConfigMaps with the names that a placement uses. Their owners keep editing and deleting them,
+// and a controller of the member adds itself to the owners of some, while hub, agents and servers crash. The seed
+// determines the placement: it takes nothing over, takes over only equal objects, keeps drift, only reports, applies
+// server-side, allows co-ownership, or is deleted again and again and abandons its objects.
 import { annotations } from '../../../src/api/names.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
 import { placement } from '../../../src/api/placement.ts';
@@ -18,7 +18,7 @@ const SHOP = 'shop';
 const NAMES = ['a', 'b', 'c'];
 const TAKEN = 'taken';
 
-/** Owns other ConfigMaps for the controller of a member; nothing deletes it. */
+/** The owner of other ConfigMaps, for the controller of a member; nothing deletes it. */
 const CONTROLLER = 'controller';
 
 const WORLDS = [
@@ -45,7 +45,7 @@ const strategyOf = (of: World): object => {
     case 'ReportDiff':
       return { applyStrategy: { type: of } };
     case 'ServerSideApply':
-      // Without force the fields of owners stay theirs.
+      // Without force the fields of owners stay.
       return { applyStrategy: { type: of } };
     case 'CoOwnership':
       return { applyStrategy: { allowCoOwnership: true } };
@@ -68,7 +68,7 @@ export const driftingScenario: Scenario = twoMembers({ name: 'drifting', steps: 
   };
 });
 
-// ---- what people do
+// ---- users and owners
 
 type Roll = (sides: number) => number;
 
@@ -128,7 +128,10 @@ function release(of: World) {
   };
 }
 
-/** They make ConfigMaps, also such as are equal to those of the hub, change or delete what is there, and let the controller own some. */
+/**
+ * They create ConfigMaps, some equal to those of the hub, change or delete existing ones, and let the controller own
+ * some.
+ */
 function ownThings(of: World) {
   let number = 0;
   return async (member: Transport, roll: Roll): Promise<void> => {
@@ -139,7 +142,7 @@ function ownThings(of: World) {
       case 0:
         return ownAsController(member, name);
       case 1:
-        // What is abandoned is deleted by nothing at all.
+        // In the Abandon world nothing deletes the objects.
         return of === 'Abandon' ? undefined : deleteUnshared(member, name);
       case 2:
       case 3: {
@@ -174,7 +177,7 @@ async function ownAsController(member: Transport, name: string): Promise<void> {
   });
 }
 
-/** So a shared object that is deleted was deleted by us. */
+/** Owners never delete a shared object, so if one is deleted, we did it. */
 async function deleteUnshared(member: Transport, name: string): Promise<void> {
   const live = await read(member, name);
   const { uid = '', resourceVersion = '' } = live.metadata;
@@ -182,7 +185,7 @@ async function deleteUnshared(member: Transport, name: string): Promise<void> {
     await member.call({ verb: 'delete', at: configMapAt(SHOP, name), uid, revision: resourceVersion });
 }
 
-// ---- what must hold
+// ---- invariants
 
 const hashOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[annotations.specHash];
 const textOf = (object: KubeObject): string => dataOf(object)['value'] ?? '';
@@ -204,7 +207,7 @@ const ofShop = (
     return objection === undefined ? undefined : `ConfigMap ${now.metadata.name} on ${server} ${objection}`;
   });
 
-/** A value of the owner that the placement takes over or overwrites against its strategy. */
+/** The placement must not take over or overwrite a value of the owner against its strategy. */
 const foreignValuesStay = (of: World): Checker =>
   ofShop('foreign values stay', (now, was, deleted) => {
     if (was === undefined || deleted) return undefined;
@@ -220,7 +223,7 @@ const foreignValuesStay = (of: World): Checker =>
     return undefined;
   });
 
-/** The controller stays an owner, and without co-ownership nothing is done to its objects but to release them. */
+/** The controller stays an owner, and without co-ownership its objects are only released. */
 const ownersStay = (of: World): Checker =>
   ofShop('owners stay', (now, was, deleted) => {
     if (was === undefined || !isShared(was)) return undefined;
@@ -233,7 +236,7 @@ const ownersStay = (of: World): Checker =>
       : undefined;
   });
 
-/** Not even what the server would refuse. */
+/** Not even writes that the server would reject. */
 const reportsWriteNothing = (): Checker => ({
   name: 'reports write nothing',
   hear(happening) {
@@ -248,7 +251,7 @@ const reportsWriteNothing = (): Checker => ({
 const abandonedStay = (): Checker =>
   ofShop('what is abandoned stays', (_now, _was, deleted) => (deleted ? 'was deleted' : undefined));
 
-// ---- what must be so in the end
+// ---- end state
 
 function unsettled(sight: Sight, of: World): string | undefined {
   const hub = sight.store('hub');
@@ -285,7 +288,7 @@ function notAsWanted({ live, wanted, isWanted, of }: End): string | undefined {
   if (of === 'Never' && isMadeByOwner(live)) return isPlaced(live) ? 'was taken over' : undefined;
   if (of === 'IfNoDiff' && !isPlaced(live)) return textOf(live) === textOf(wanted) ? 'was not taken over' : undefined;
   if (of === 'IfNotDrifted' && textOf(live) !== textOf(wanted)) return isPlaced(live) ? undefined : 'is not placed';
-  // Without force a field of the owner stops the object.
+  // Without force a field of the owner blocks the apply.
   if (of === 'ServerSideApply') return undefined;
   return textOf(live) === textOf(wanted) ? undefined : `has ${textOf(live)}, not ${textOf(wanted)}`;
 }

@@ -1,8 +1,9 @@
-// Evictions under a budget, carried out by two leaders at once that crash, lose calls and hear late, while bindings are rolled out, fail, recover
-// and come back, budgets change, and evictions are deleted half-way. A person plays everybody else: the scheduler, the rollout and the members.
+// Evictions under a budget, executed by two active leaders that crash, lose calls and have stale caches, while bindings
+// are rolled out, fail, recover and are recreated, budgets change, and evictions are deleted midway. A simulated user
+// plays the scheduler, the rollout and the members.
 //
-// What must hold: a budget holds at every eviction, an eviction deletes at most one binding, and a final outcome never changes. In the end every
-// eviction has one.
+// Invariants: the budget holds at every eviction, an eviction deletes at most one binding, and a final outcome never
+// changes. In the end every eviction has an outcome.
 import { type Binding, binding as bindingKinds } from '../../../src/api/binding.ts';
 import { type DisruptionBudget, disruptionBudget } from '../../../src/api/disruption-budget.ts';
 import { type Eviction, eviction as evictions } from '../../../src/api/eviction.ts';
@@ -79,7 +80,7 @@ export const evictionsScenario: Scenario = {
   },
 };
 
-// ---- what the person does
+// ---- the user
 
 type Roll = (sides: number) => number;
 
@@ -93,7 +94,7 @@ function disturb() {
   let count = 0;
   const patch = async (api: Transport, at: Target, body: object) =>
     void (await api.call({ verb: 'patch', at, patch: { type: 'merge', body: body as Json }, manager: 'user' }));
-  /** As the scheduler makes it, already rolled out. */
+  /** A binding as the scheduler creates it, already rolled out. */
   const pick = (api: Transport, cluster: string) =>
     ensure(
       api,
@@ -142,7 +143,7 @@ function disturb() {
     );
     isSet = true;
   };
-  /** Clusters without a binding get one, and what is there becomes available again. */
+  /** Creates missing bindings, and makes all others available again. */
   const recover = async (api: Transport) => {
     const found = await all(api);
     for (const cluster of CLUSTERS) {
@@ -170,7 +171,7 @@ function disturb() {
         return patch(api, at, { spec: { minAvailable: 2 + roll(2) } });
       }
       case 1: {
-        // As a rollout does: until the member reports, it is not available.
+        // Like a rollout: unavailable until the member reports.
         for (const { metadata } of found) {
           const at = { resource: bindings, name: metadata.name ?? '' };
           await patch(api, at, { spec: { resourceSnapshotName: `${NAME}-${++count}-snapshot` } });
@@ -192,7 +193,7 @@ function disturb() {
         return recover(api);
       default: {
         await evict(api, cluster);
-        // Often several at once: each leader may begin with another.
+        // Often several at once, because each leader may start with another one.
         if (roll(2) === 0) await evict(api, CLUSTERS[roll(CLUSTERS.length)] as string);
         return;
       }
@@ -200,7 +201,7 @@ function disturb() {
   };
 }
 
-// ---- what must hold
+// ---- invariants
 
 const inAll = <T extends KubeObject>(store: Readable, { group, plural }: Resource): readonly T[] =>
   store.range(`${group}/${plural}/`).items.map((item) => item.object() as T);
@@ -214,12 +215,12 @@ const isDeleting = ({ metadata }: KubeObject): boolean => metadata.deletionTimes
 const evictorOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[annotations.evictedBy];
 
 /**
- * For every eviction there was a moment, between its mark and its deletion, at which the budget had room for it and for all that were evicted since.
- * What rollouts and failures take away after that moment is not the eviction's doing.
+ * For every eviction there was a moment between its mark and its deletion at which the budget had room for it and for
+ * all later evictions. Availability lost to rollouts and failures after that moment is not the eviction's fault.
  */
 export function disruptionBudgetHolds(): Checker {
   const live = new Map<string, HubBinding>();
-  /** Room at each moment since the mark, less what was evicted since; by key of the binding. */
+  /** The maximum room since the mark, minus later evictions; by key of the binding. */
   const room = new Map<string, number>();
   let budget: DisruptionBudget['spec'] | undefined;
   let policy: NonNullable<Placement['spec']>['policy'];
@@ -249,7 +250,7 @@ export function disruptionBudgetHolds(): Checker {
     if (object.kind === bindings.kind) {
       if (deleted) live.delete(key);
       else live.set(key, clusterFamily.bindings.project?.(object as Binding) as HubBinding);
-      // A new mark: only what is seen after it counts.
+      // A new mark: only the room after it counts.
       if (deleted || isDeleting(object) || evictorOf(object) === undefined) room.delete(key);
       else if (before === undefined || evictorOf(before) !== evictorOf(object)) room.set(key, Number.NEGATIVE_INFINITY);
     }
@@ -259,7 +260,7 @@ export function disruptionBudgetHolds(): Checker {
   });
 }
 
-/** An eviction deletes at most one binding, and if it did, its outcome is Executed True. */
+/** An eviction deletes at most one binding, and then its outcome is Executed True. */
 export function executedOnce(): Checker {
   const executed = new Map<string, string>();
   return changeChecker('an eviction is executed at most once', ({ stored, previous }, server) => {

@@ -1,4 +1,4 @@
-// What every scenario with a hub and members needs: their identities, hub and agents as actors, how members join.
+// What every scenario with a hub and members needs: identities, hub and agents as actors, and joining members.
 import type { LiveCatalogue } from '../../../src/api/catalogue.ts';
 import { type JoinOptions, joinObjects } from '../../../src/api/join.ts';
 import { memberCluster } from '../../../src/api/member-cluster.ts';
@@ -23,12 +23,12 @@ export const identityOf = (cluster: string): User => ({
   groups: ['system:serviceaccounts', `system:serviceaccounts:${SYSTEM_NAMESPACE}`, 'system:authenticated'],
 });
 
-/** The controllers of a hub: what they say of approvals nobody else may say. */
+/** The identity of a hub's controllers: only it may write acceptance of approvals. */
 export const hubIdentity: User = { name: HUB_USER_NAME, groups: ['system:masters', 'system:authenticated'] };
 
 const PLACED = ['Namespace', 'ConfigMap', 'Deployment'];
 
-/** The kinds that are placed in worlds: few, because everything that could be in a namespace is watched. */
+/** The kinds that are placed in worlds: few, because every kind that may be in a namespace is watched. */
 export function placedKinds(kinds: readonly string[] = PLACED): LiveCatalogue {
   const placed = builtinResources().filter(({ kind }) => kinds.includes(kind));
   return catalogueOf(createRegistry(placed));
@@ -41,7 +41,7 @@ export const hubActor =
     return () => manager.stop();
   };
 
-/** One of several, of which one leads. */
+/** One of several hubs with leader election. */
 export const ledHubActor =
   (name: string, options: HubOptions, catalogue?: LiveCatalogue) =>
   (deps: Deps): Stop => {
@@ -88,7 +88,7 @@ export async function join(api: Transport, name: string, options: Omit<JoinOptio
   await ensure(api, { resource: memberCluster }, objects.memberCluster);
 }
 
-/** What exists already is fine. */
+/** Existing objects are kept. */
 export async function ensure(api: Transport, at: Target, object: KubeObject): Promise<void> {
   try {
     await api.call({ verb: 'create', at, object, manager: 'user' });

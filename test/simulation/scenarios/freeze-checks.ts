@@ -1,4 +1,5 @@
-// Nothing moves while frozen, judged from outside: by the Freezes that the server has and by the writes to bindings that hubs send.
+// Nothing moves while frozen, observed from outside: from the Freezes on the server and the writes to bindings that
+// hubs send.
 import type { Binding } from '../../../src/api/binding.ts';
 import { type FreezeSpec, freeze as freezes } from '../../../src/api/freeze.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
@@ -11,22 +12,22 @@ export interface FrozenWorld {
   /** A cluster-scoped placement. */
   readonly placement: string;
   partOf(cluster: string): string | undefined;
-  /** How much a clock may be off, either way. */
+  /** The maximum clock skew, in either direction. */
   readonly skewMs: number;
 }
 
-/** How long a hub may not have heard of a Freeze: a watch that is silent, and a list that is lost after it. */
+/** How long a hub may not have seen a Freeze: a watch without events, and a lost list after it. */
 export const BEHIND_MS = 120_000;
 
 interface Known {
   readonly spec: FreezeSpec;
-  /** When it became so, in true time. */
+  /** The true time of its last change. */
   readonly since: number;
 }
 
 /**
- * A hub decides by what it has heard, so an order is judged when it is sent, and by the freezes that have been as they are for a while. What was sent
- * before may arrive late, even after its sender has died.
+ * A hub decides with its cache, so a write is judged when it is sent, and by the freezes that have been unchanged for a
+ * while. An earlier write may arrive late, even after its sender has died.
  */
 export function nothingMovesWhileFrozen({ placement, partOf, skewMs }: FrozenWorld): Checker {
   const known = new Map<string, Known>();
@@ -67,7 +68,7 @@ export function nothingMovesWhileFrozen({ placement, partOf, skewMs }: FrozenWor
 
 const isFreeze = ({ kind }: KubeObject): boolean => kind === freezes.kind;
 
-/** What reaches the member through a binding. */
+/** The fields of a binding that determine the content on the member. */
 const CONTENT = [
   'resourceSnapshotName',
   'applyStrategy',
@@ -75,7 +76,7 @@ const CONTENT = [
   'clusterResourceOverrideSnapshots',
 ] as const;
 
-/** What a request does to a cluster; undefined = nothing. What is only decided moves nothing. */
+/** The effect of a request on a cluster; undefined = none. A decision alone moves nothing. */
 function moved(request: Request, { kind, metadata, spec }: Binding): string | undefined {
   if (
     request.at.resource.kind !== kind ||
@@ -83,7 +84,7 @@ function moved(request: Request, { kind, metadata, spec }: Binding): string | un
     isDeleting({ kind, metadata } as Binding)
   )
     return undefined;
-  // A cluster that was picked and given up again has nothing.
+  // A cluster that was picked and unpicked again has nothing.
   if (request.verb === 'delete') return (spec.resourceSnapshotName ?? '') === '' ? undefined : 'removes what is placed';
   if (request.verb !== 'patch') return undefined;
   const { body } = request.patch;

@@ -1,7 +1,9 @@
-// Freezes that begin, change and end at any time, while content, the policy and the apply strategy change and everything goes wrong that can. The
-// seed decides which strategy the placement has: RollingUpdate, Partitioned, or External with staged update runs.
+// Freezes that begin, change and end at any time, while content, the policy and the apply strategy change, under all
+// faults. The seed determines the strategy of the placement: RollingUpdate, Partitioned, or External with staged update
+// runs.
 //
-// What must hold: nothing is updated and nothing is removed on a cluster that a freeze covers, and when all freezes are over everything moves.
+// Invariants: nothing is updated or removed on a cluster that a freeze covers, and when all freezes are over everything
+// moves.
 import { type FreezeSpec, freeze as freezes } from '../../../src/api/freeze.ts';
 import { conditionOf } from '../../../src/api/next-condition.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
@@ -33,7 +35,7 @@ const CALM_MS = 15_000;
 const FAULT_MS = 500_000;
 const SILENCE_MS = 45_000;
 const DAZED_MS = SILENCE_MS + 30_000;
-/** Small against the freezes, which end by clocks that differ so much. */
+/** Small compared with the freezes, whose ends depend on clocks with this skew. */
 const SKEW_MS = 2_000;
 const SHORTEST_MS = 60_000;
 const LONGEST_MS = 300_000;
@@ -85,7 +87,7 @@ export const freezesScenario: Scenario = {
   },
 };
 
-// ---- what people do
+// ---- users
 
 const typed = (resource: { group: string; version: string; kind: string }, object: object): KubeObject =>
   ({ apiVersion: apiVersionOf(resource.group, resource.version), kind: resource.kind, ...object }) as KubeObject;
@@ -93,7 +95,7 @@ const typed = (resource: { group: string; version: string; kind: string }, objec
 const freezesFrom = async (api: Transport): Promise<readonly KubeObject[]> =>
   (await api.call({ verb: 'list', at: { resource: freezes } })).list?.items ?? [];
 
-/** The type of a policy cannot be changed, so all of them pick by labels. */
+/** The type of a policy is immutable, so all of them pick by labels. */
 const picking = (names: readonly string[]) => ({
   placementType: 'PickAll',
   affinity: {
@@ -164,7 +166,7 @@ const { run: runs, strategy: strategies } = clusterFamily;
 
 const isOver = ({ status }: StagedUpdateRun): boolean => conditionOf(status?.conditions, 'Succeeded') !== undefined;
 
-/** Makes runs where only runs move, and ends the last freezes. */
+/** Creates runs where only runs move clusters, and ends the last freezes. */
 function helper(world: World): Deed {
   let count = 0;
   const stages = ['a', 'b'].map((name) => ({ name, labelSelector: part(name), maxConcurrency: 1 }));
@@ -184,7 +186,7 @@ function helper(world: World): Deed {
   };
 }
 
-// ---- what must be so in the end
+// ---- end state
 
 function notDelivered(world: World): string | undefined {
   const store = world.store('hub');

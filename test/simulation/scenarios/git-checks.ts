@@ -1,4 +1,5 @@
-// What clusters get of a repository, judged from outside: by the history as it was pushed, and by what the server of the hub shows.
+// What clusters get from a repository, observed from outside: from the history of pushes, and the state of the hub's
+// server.
 
 import type { Binding } from '../../../src/api/binding.ts';
 import { type GitRepo, gitRepo } from '../../../src/api/git-repo.ts';
@@ -13,7 +14,7 @@ import { type BundleState, broughtTo, type Commit, isWhole, type Repository } fr
 import { textIn } from './light-member.ts';
 import { isDeleting } from './rollout-world.ts';
 
-/** The first head from `from` on that fits. */
+/** The first head from `from` on that matches. */
 const headFrom = ({ heads }: Repository, from: number, fits: (commit: Commit) => boolean): number | undefined => {
   for (let at = from; at < heads.length; at++) if (fits(heads[at] as Commit)) return at;
   return undefined;
@@ -21,7 +22,7 @@ const headFrom = ({ heads }: Repository, from: number, fits: (commit: Commit) =>
 
 const pair = (cluster: string, bundle: string): string => `${cluster} ${bundle}`;
 
-/** Both texts of a bundle among objects; `?` = it is not there. */
+/** Both texts of a bundle in these objects; `?` = it is absent. */
 export function textsIn(objects: readonly KubeObject[], bundle: string): string {
   const textOf = (name: string) => {
     const found = objects.find(({ metadata }) => metadata.name === `${bundle}-${name}`);
@@ -37,9 +38,9 @@ export interface GitChecks {
 }
 
 export function gitChecks(repository: Repository, family: PlacementFamily): readonly Checker[] {
-  /** By cluster and bundle: the head that what it has is of, at the earliest. */
+  /** By cluster and bundle: the earliest head with the cluster's content. */
   const given = new Map<string, number>();
-  /** When a GitRepo was deleted last, as a number of heads. */
+  /** The number of heads when a GitRepo was last deleted. */
   let deletedAt = -1;
   const created = new Map<string, number>();
 
@@ -131,7 +132,7 @@ export function gitChecks(repository: Repository, family: PlacementFamily): read
       for (const cluster of CLUSTERS) {
         if (broughtTo(cluster, { ...state, paused: false }) === undefined) continue;
         const has = given.get(pair(cluster, bundle));
-        // What it has may be as old as the first head of the same content.
+        // The current content may be from the earliest head with the same content.
         const wanted = broughtTo(cluster, { ...state, paused: false });
         const later = headFrom(
           repository,
@@ -150,7 +151,7 @@ export function gitChecks(repository: Repository, family: PlacementFamily): read
 
 export const CLUSTERS = ['c1', 'c2', 'c3'];
 
-/** What a bundle could bring to any cluster, whether it may or not. */
+/** The texts that a bundle could bring to any cluster, regardless of its options. */
 const textsOf = (state: BundleState | undefined): readonly string[] =>
   state === undefined
     ? []

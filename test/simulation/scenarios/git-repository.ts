@@ -1,5 +1,6 @@
-// The repository of a simulated world: its history as the person pushes it, and the GitClient that hubs see it through, with outages, answers that are
-// lost and hubs whose disks know different commits. What a commit should bring to a cluster is worked out here, and not by the program's renderer.
+// The repository of a simulated world: the history that the user pushes, and the GitClient through which hubs see it,
+// with outages, lost responses, and different commits on the hubs' disks. The expected content of each cluster is
+// computed here, not by the program's renderer.
 import { sha256 } from '../../../src/base/hash.ts';
 import { type GitClient, GitError, type GitFile } from '../../../src/hub/git/repository.ts';
 import type { Deps } from '../../../src/runtime/deps.ts';
@@ -7,13 +8,13 @@ import type { Deps } from '../../../src/runtime/deps.ts';
 export interface BundleState {
   readonly one: string;
   readonly two: string;
-  /** Replaces `one` on the clusters of part b; `broken` = it cannot be read. */
+  /** Replaces `one` on the clusters of part b; `broken` = it is invalid. */
   readonly over?: string;
-  /** Clusters that the bundle is kept from. */
+  /** Clusters that the bundle excludes. */
   readonly excluded: readonly string[];
   readonly paused: boolean;
   readonly maxUnavailable: number;
-  /** What is wrong with the directory. */
+  /** An error in the directory. */
   readonly flaw?: Flaw;
 }
 
@@ -26,17 +27,17 @@ export interface Commit {
 }
 
 export interface Repository {
-  /** What the branch pointed at, in order of time; a force-push may name a commit again. */
+  /** The commits of the branch, in order of time; a force-push may repeat a commit. */
   readonly heads: readonly Commit[];
   readonly head: Commit;
   push(bundles: Commit['bundles']): void;
-  /** The branch points at this commit again, as after a force-push. */
+  /** Sets the branch to this commit again, like a force-push. */
   rewind(to: Commit): void;
-  /** Nothing answers until this moment. */
+  /** Requests fail until this time. */
   downUntil: number;
-  /** The branch is deleted until this moment. */
+  /** The branch does not exist until this time. */
   missingUntil: number;
-  /** `hub`: whose disk it is. */
+  /** `hub`: the owner of the disk. */
   clientFor(hub: string, deps: Pick<Deps, 'clock' | 'random'>): GitClient;
 }
 
@@ -45,7 +46,10 @@ export const BROKEN = 'broken';
 /** Part b has an overlay. */
 export const isOverlaid = (cluster: string): boolean => cluster === 'c3';
 
-/** As text of both objects; undefined = this commit brings nothing to the cluster and removes nothing from it. */
+/**
+ * The texts of both objects; undefined = this commit neither brings anything to the cluster nor removes anything from
+ * it.
+ */
 export function broughtTo(cluster: string, state: BundleState | undefined): string | undefined {
   if (state === undefined || state.flaw !== undefined || state.paused || state.excluded.includes(cluster))
     return undefined;
@@ -53,7 +57,10 @@ export function broughtTo(cluster: string, state: BundleState | undefined): stri
   return one === BROKEN ? undefined : `${one} ${state.two}`;
 }
 
-/** Only what a whole commit lacks may be removed. Targets that name no cluster are a mistake too, and everything could be read. */
+/**
+ * Objects may be removed only if a complete commit lacks them. Targets that match no cluster are a mistake, too, but
+ * the commit can be read completely.
+ */
 export const isWhole = ({ bundles }: Commit): boolean => {
   const all = Object.values(bundles);
   return all.length > 0 && all.every(({ flaw }) => flaw === undefined || flaw === 'targets');
@@ -111,13 +118,13 @@ export function filesOf({ id, bundles }: Commit): readonly GitFile[] {
 
 const ANSWER_MS = 3_000;
 const TIMEOUT_MS = 60_000;
-/** A large commit: the next one may be read before. */
+/** A large commit: the next one may be fetched meanwhile. */
 const SLOW_READ_MS = 30_000;
 
 export interface RepositoryOptions {
   readonly first: Commit['bundles'];
   now(): number;
-  /** Until when requests may fail by themselves. */
+  /** Until when requests may fail. */
   readonly troubleUntil: number;
 }
 
@@ -150,7 +157,7 @@ export function createRepository({ first, now, troubleUntil }: RepositoryOptions
             reject(new GitError('TimedOut', 'stopped'));
           });
         });
-      /** Whether the request or its answer fails, and when. */
+      /** Whether and when the request or its response fails. */
       const crosses = async (signal?: AbortSignal) => {
         const dice = random.next();
         const fails = now() < troubleUntil ? Math.floor(dice * 12) : 12;

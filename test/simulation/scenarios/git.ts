@@ -1,8 +1,9 @@
-// A GitRepo whose repository changes at any time: commits, force-pushes, mistakes in files, outages, a branch that is deleted, a GitRepo that is deleted
-// and created again, while everything goes wrong that can. One of two hubs leads; each has a disk of its own, with the commit that it fetched last.
+// A GitRepo whose repository changes at any time: commits, force-pushes, mistakes in files, outages, a deleted branch,
+// and a GitRepo that is deleted and recreated, under all faults. One of two hubs leads; each has its own disk, with the
+// commit that it fetched last.
 //
-// What must hold: a cluster gets the content of one commit, as the commits follow each other and with what that commit says about the rollout; a commit
-// that cannot be read removes nothing; and the status never names what is not so.
+// Invariants: a cluster gets the content of one commit, in the order of the commits and with the options of that
+// commit; a commit that cannot be read removes nothing; and the status is always true.
 import { type GitRepo, gitRepo } from '../../../src/api/git-repo.ts';
 import { hubKinds } from '../../../src/api/kinds.ts';
 import { type MemberCluster, memberCluster } from '../../../src/api/member-cluster.ts';
@@ -106,7 +107,7 @@ function settle(world: World, repository: Repository, at: Target): void {
 const typed = (resource: { group: string; version: string; kind: string }, object: object): KubeObject =>
   ({ apiVersion: apiVersionOf(resource.group, resource.version), kind: resource.kind, ...object }) as KubeObject;
 
-// ---- what the person does
+// ---- the user
 
 const fresh = (text: string): BundleState => ({ one: text, two: text, excluded: [], paused: false, maxUnavailable: 3 });
 
@@ -121,7 +122,7 @@ function userOf(world: World, repository: Repository, at: Target) {
       await join(api, name, { heartbeatPeriodSeconds: 30, labels });
       missing.delete(name);
     }
-    // A cluster that joins later is scheduled later, and the GitRepo may be Ready before.
+    // A cluster that joins later is scheduled later, and the GitRepo might be Ready before.
     const { list } = await api.call({ verb: 'list', at: { resource: memberCluster } });
     if (!list?.items.every((each) => isJoined(each as MemberCluster))) return;
     const isOver = world.now >= WORLD_START_MS + FAULT_MS - 5_000;
@@ -152,7 +153,7 @@ function userOf(world: World, repository: Repository, at: Target) {
   };
 }
 
-/** A commit, a force-push, or trouble with the repository. */
+/** A commit, a force-push, or a failure of the repository. */
 function changes(world: World, repository: Repository) {
   let version = 1;
   const next = (roll: Roll) => (roll(8) === 0 ? `bad${++version}` : `v${++version}`);
@@ -197,7 +198,7 @@ function changes(world: World, repository: Repository) {
         repository.missingUntil = world.now + roll(40_000);
         return;
       case 3:
-        // Nothing that is placed has changed, or nothing is left at all.
+        // A commit that changes no placed object, or that removes all.
         repository.push(roll(3) === 0 ? {} : bundles);
         return;
       default: {
@@ -210,7 +211,7 @@ function changes(world: World, repository: Repository) {
   };
 }
 
-/** Can be read as a whole, and works. */
+/** A commit that can be read completely, and works. */
 function fixed({ bundles }: Commit, roll: Roll): Commit['bundles'] {
   const names = Object.keys(bundles).length === 0 ? ['a'] : Object.keys(bundles);
   return Object.fromEntries(
@@ -221,7 +222,7 @@ function fixed({ bundles }: Commit, roll: Roll): Commit['bundles'] {
   );
 }
 
-// ---- what must be so in the end
+// ---- end state
 
 interface End {
   readonly repository: Repository;

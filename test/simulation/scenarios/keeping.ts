@@ -1,6 +1,7 @@
-// Members have ClusterRoles of their own: some belong to the cluster itself, some their owner made before a placement of the same names came.
-// The placement selects all ClusterRoles, loses and gets some, goes and comes back, and somebody writes a role of the cluster into a Work, while
-// hub, agents and servers crash. In a third of the worlds the placement keeps what it took over, in another it takes over nothing.
+// Members have their own ClusterRoles: some belong to the cluster itself, some existed before a placement used the same
+// names. The placement selects all ClusterRoles, which are added and removed; it is deleted and recreated, and a
+// foreign client adds a role of the cluster to a Work, while hub, agents and servers crash. In a third of the worlds
+// the placement keeps taken-over objects, in another third it takes nothing over.
 import { isClusterOwned } from '../../../src/api/cluster-owned.ts';
 import { annotations, masterWorkName, memberNamespace, workBaseName } from '../../../src/api/names.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
@@ -13,7 +14,7 @@ import type { Scenario } from '../../../src/sim/scenario.ts';
 import { ensure, join, placedKinds } from './fleet.ts';
 import { isMadeByOwner, isPlaced, MADE_BY_OWNER, MEMBERS, twoMembers } from './two-members.ts';
 
-/** Owners of members make the first two, too. */
+/** Owners of members create the first two, too. */
 const NAMES = ['team-a', 'team-b', 'team-c', 'team-d', 'team-e'];
 const ROLES = 'roles';
 const HUB_LABEL = 'example.com/from-hub';
@@ -40,7 +41,7 @@ export const keepingScenario: Scenario = twoMembers({ name: 'keeping', steps: 10
   };
 });
 
-// ---- what people do
+// ---- users and owners
 
 type Roll = (sides: number) => number;
 
@@ -109,13 +110,13 @@ function release(of: World) {
   };
 }
 
-/** They make roles and never delete one. */
+/** They create roles and never delete one. */
 async function ownRoles(member: Transport, roll: Roll): Promise<void> {
   const name = NAMES[roll(2)] as string;
   await ensure(member, { resource: clusterRoles }, role(name, {}, { [MADE_BY_OWNER]: 'true' }, 'list'));
 }
 
-// ---- what must hold
+// ---- invariants
 
 /** A checker of the ClusterRoles of members. */
 const ofRoles = (
@@ -136,7 +137,7 @@ const clustersKeepTheirOwn = (): Checker =>
     return isPlaced(now) ? 'belongs to the cluster and was taken over' : undefined;
   });
 
-/** By us or by garbage collection: whatever an AppliedWork never owned stays. */
+/** By us or by garbage collection: objects that an AppliedWork never owned stay. */
 const onlyOwnedIsDeleted = (): Checker =>
   ofRoles('only placed objects are deleted', (_now, was, deleted) =>
     deleted && was !== undefined && !isPlaced(was) ? 'was deleted and was not taken over' : undefined,
@@ -147,7 +148,7 @@ const ownersKeepTheirs = (): Checker =>
     deleted && isMadeByOwner(was ?? now) ? 'was made by its owner and was deleted' : undefined,
   );
 
-// ---- what must be so in the end
+// ---- end state
 
 const rolesIn = (sight: Sight, server: string): ReadonlyMap<string, KubeObject> =>
   new Map(
@@ -175,7 +176,10 @@ function unsettled(sight: Sight, of: World): string | undefined {
   return undefined;
 }
 
-/** A role of the owner that is not taken over fails on its member, and by the budget the other member waits with what it has. */
+/**
+ * The owner's role that is not taken over fails on its member, and because of the budget the other member keeps its
+ * previous content.
+ */
 const isInTheWay = (found: ReadonlyMap<string, KubeObject>, wanted: ReadonlyMap<string, KubeObject>): boolean =>
   [...found].some(([name, live]) => wanted.has(name) && isMadeByOwner(live));
 

@@ -1,5 +1,6 @@
-// What runs on a member that leaves keeps running: the hub deletes no Work of a member that it could know to be leaving, and the agent deletes
-// nothing because its member leaves. Works end with the namespace of the member, which its agent no longer acts on.
+// Workloads on a leaving member keep running: a hub deletes no Work of a member that it could know to be leaving, and
+// the agent deletes nothing because its member leaves. Works are deleted with the namespace of the member, which its
+// agent no longer acts on.
 import { type MemberCluster, memberCluster } from '../../../src/api/member-cluster.ts';
 import { memberNamespace } from '../../../src/api/names.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
@@ -8,7 +9,7 @@ import { type Checker, changeChecker, type Happening, type Sight } from '../../.
 import type { Readable } from '../../../src/sim/server.ts';
 import { SHOP, type Story, workNameOf } from './delivery-checks.ts';
 
-/** A hub acts on what it has read live at once; a member that begins to leave in between is nobody's fault. */
+/** A hub acts immediately after a live read; a member may start to leave in between. */
 const AT_ONCE_MS = 100;
 
 const isDeleting = (object: KubeObject | undefined): boolean => object?.metadata.deletionTimestamp !== undefined;
@@ -18,9 +19,9 @@ const memberIn = (store: Readable | undefined, name: string): MemberCluster | un
 
 export function leaversKeepTheirs({ family, members }: Story, hubs: readonly string[]): Checker {
   const clusterOf = new Map(members.map((name) => [memberNamespace(name), name]));
-  /** By hub and member: when it was last told by the server that this member stays. */
+  /** By hub and member: when the server last answered that this member is not leaving. */
   const toldToStay = new Map<string, number>();
-  /** Members that left with a Work that nobody had deleted. */
+  /** Members that left with a Work that no client had deleted. */
   const leftWithWork = new Set<string>();
 
   const hear = (happening: Happening, sight: Sight): string | undefined => {
@@ -47,7 +48,7 @@ export function leaversKeepTheirs({ family, members }: Story, hubs: readonly str
         if (order !== undefined && !isDeleting(order.object())) leftWithWork.add(name);
       }
     }
-    // By a hub that sent it before: `hear` has judged it. With its namespace a Work ends without being carried out.
+    // A hub sent the deletion earlier: `hear` has judged it. A Work that is deleted with its namespace is not executed.
     const isOrderEnding = now.kind === work.kind && isDeleting(now) && !isDeleting(was);
     if (isOrderEnding && !isDeleting(store.get(`/namespaces//${namespace}`)?.object()))
       leftWithWork.delete(clusterOf.get(namespace) ?? '');

@@ -1,5 +1,5 @@
-// Clerks that write into one ledger, each in its own time, on a server whose disk can be torn. No controller takes part: this asks the
-// API server, its log and the world alone. What a clerk was told is in the ledger must stay there.
+// Clerks write into one ledger, each at its own pace, on a server whose disk can be torn. There is no controller: this
+// tests only the API server, its log and the world. An acknowledged entry must stay in the ledger.
 import type { Resource } from '../../../src/api/kind.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
 import type { Target, Transport } from '../../../src/api/transport.ts';
@@ -84,7 +84,7 @@ const clerk = (deps: Deps): Stop => {
         await enter(hub, deps.random.uuid(), stopped.signal);
         left--;
       } catch (error) {
-        // Tries again with a new entry: the old one may or may not be there.
+        // Retries with a new entry, because the old one may or may not exist.
         if (!isExpected(error)) throw error;
       }
     }
@@ -113,7 +113,7 @@ async function enter(hub: Transport, entry: string, signal: AbortSignal): Promis
   } else await hub.call({ verb: 'update', at: ledger, object: { ...object, data }, manager: 'clerk' }, signal);
 }
 
-/** Lists, then watches from there; begins anew whenever that ends. */
+/** Lists, then watches from there; starts again when the watch ends. */
 const reader =
   (tell: (entries: ReadonlySet<string>) => void) =>
   (deps: Deps): Stop => {
@@ -131,7 +131,7 @@ const reader =
     };
     const work = async () => {
       while (!stopped.signal.aborted) {
-        // Not every dead connection is told: none is kept for long.
+        // A dead connection may not be reported, so none is kept for long.
         const patience = new AbortController();
         const cancel = deps.clock.at(deps.clock.now() + 20_000, 'reader starts anew', () => patience.abort());
         try {

@@ -1,6 +1,6 @@
-// A member as small as it can be: an agent that beats and answers its Works, without a cluster behind it. What it is given is available after a
-// while, sometimes stops working for a moment, and never works if it is bad. Whether an answer is true of a real cluster is what the deliveries
-// are about; here it costs most of a world's steps, and runs only hear the answer.
+// A minimal member: an agent that sends heartbeats and reports on its Works, without a cluster. Its content becomes
+// available after a while, sometimes becomes unavailable for a moment, and never works if it is bad. Whether a report
+// matches a real cluster is tested by the deliveries; here that would cost most of a world's steps.
 import type { Condition } from '../../../src/api/conditions.ts';
 import { finalizers, memberNamespace } from '../../../src/api/names.ts';
 import { conditionOf, nextCondition } from '../../../src/api/next-condition.ts';
@@ -22,9 +22,9 @@ const ILL_MS = 4_000;
 
 export interface LightMemberOptions {
   readonly cluster: string;
-  /** It has this one, for placements that are in a namespace. */
+  /** It has this namespace, for namespaced placements. */
   readonly namespace: string;
-  /** Once it works, it goes on working. */
+  /** Once available, it stays available. */
   readonly isSteady?: boolean;
 }
 
@@ -36,7 +36,7 @@ export const lightMemberActor =
     return () => manager.stop();
   };
 
-/** As a real agent reports, of a member without nodes. */
+/** Reports like a real agent of a member without nodes. */
 function beating({ cluster, namespace }: LightMemberOptions): Controller<Beating> {
   const sources = hubSources(cluster);
   let last = 0;
@@ -77,7 +77,7 @@ function beating({ cluster, namespace }: LightMemberOptions): Controller<Beating
   };
 }
 
-/** What becomes of one order. */
+/** The schedule of one generation of a Work. */
 interface Course {
   readonly dueAt: number;
   readonly illFrom: number;
@@ -153,7 +153,7 @@ function answer(source: Source<Work>, { work: order, course, now }: Answering): 
 const isBad = ({ spec }: Work): boolean =>
   (spec?.workload?.manifests ?? []).some((each) => textIn(each as KubeObject).includes('bad'));
 
-/** What a placed ConfigMap says. */
+/** The text of a placed ConfigMap. */
 export const textIn = (object: KubeObject): string => {
   const { data = {} } = object as KubeObject & { readonly data?: Readonly<Record<string, string>> };
   return data['text'] ?? '';

@@ -41,16 +41,16 @@ const FAULT_MS = 240_000;
 const PERIOD_SECONDS = 15;
 const SILENCE_MS = 60_000;
 const SETTINGS = { forceDeleteWaitMs: 120_000 };
-/** Longer than anything here waits for: no clock of one machine may be compared with that of another. */
+/** Longer than every timeout here, so comparing the clocks of two machines would fail. */
 const SKEW_MS = 600_000;
-/** Longer than a member may be silent, and then long enough to be heard. */
+/** Longer than the timeout for unreachable members, and then long enough to report again. */
 const AWAY_MS = { least: 4 * PERIOD_SECONDS * 1000, max: 80_000 };
 const BACK_MS = { least: 5_000, max: 40_000 };
 
 export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scenario => ({
   name: isLed ? 'membership' : 'two-leaders',
   faultMs: FAULT_MS,
-  // A hub whose watch has died takes members for silent until it notices.
+  // A hub with a dead watch considers members unreachable until it notices.
   rates: { ...usualRates, silenceMs: SILENCE_MS, clockSkewMs: SKEW_MS },
   dazedMs: SILENCE_MS + 30_000,
   healMs: 1_200_000,
@@ -59,7 +59,7 @@ export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scen
   set(world) {
     const isDurable = world.seed % 3 === 0;
     world.server('hub', apiServer({ kinds: hubKinds, isDurable }));
-    /** Joins that have begun and did not end: what they left behind is for the user to finish. */
+    /** Unfinished joins: the user completes them. */
     const missing = new Set(MEMBERS);
     const asAdmin = { server: 'hub', as: administrator };
     world.actor('user', person({ forMs: FAULT_MS - 20_000, pauseMs: 12_000, deed: meddle(missing) }), {
@@ -76,7 +76,7 @@ export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scen
     }
     if (world.seed % 3 === 1) flaps(world, MEMBERS[Math.floor(world.seed / 3) % MEMBERS.length] as string);
     world.check(noWriteLost());
-    // A hub that leads again may still hear of the losses of its former reign.
+    // A hub that leads again may receive lost responses of its previous term.
     world.check(looksAfterLoss([...(isLed ? [] : HUBS), ...MEMBERS.map((name) => `${name}-agent`)]));
     world.check(membersAreKept);
     world.check(rightsAreTheirOwn);
@@ -90,9 +90,9 @@ export const membershipScenario = ({ isLed }: { readonly isLed: boolean }): Scen
   },
 });
 
-// ---- what the network does
+// ---- the network
 
-/** All the time that things may go wrong, a member goes silent and returns, again and again. */
+/** While there are faults, a member is disconnected and reconnected again and again. */
 function flaps(world: World, name: string): void {
   const random = seededRandom(world.seed).fork('flaps');
   const within = ({ least, max }: typeof AWAY_MS) => Math.round(least + random.next() * (max - least));
@@ -106,7 +106,7 @@ function flaps(world: World, name: string): void {
   world.clock.at(world.now + within(BACK_MS), `${name} goes silent`, goes);
 }
 
-// ---- what the user does
+// ---- the user
 
 type Roll = (sides: number) => number;
 
@@ -161,7 +161,7 @@ function meddle(missing: Set<string>) {
   };
 }
 
-/** As `flotilla join` does: not while the member is leaving, since its identity goes with it. */
+/** Like `flotilla join`: not while the member is leaving, because its identity is deleted with it. */
 async function joins(api: Transport, name: string): Promise<void> {
   const { list } = await api.call({ verb: 'list', at: { resource: memberCluster }, fields: `metadata.name=${name}` });
   if (list?.items.some((each) => isDeleting(each as KubeObject))) return;
@@ -181,7 +181,7 @@ const aWork = (name: string, namespace: string): KubeObject => ({
   spec: { workload: { manifests: [] } },
 });
 
-// ---- what must hold
+// ---- invariants
 
 const clusterIn = (store: Readable, name: string): MemberCluster | undefined =>
   store.get(`${memberCluster.group}/${memberCluster.plural}//${name}`)?.object() as MemberCluster | undefined;
@@ -192,7 +192,7 @@ const namespaceIn = (store: Readable, name: string): KubeObject | undefined =>
 const profileIn = (store: Readable, name: string): KubeObject | undefined =>
   store.get(`${clusterProfile.group}/${clusterProfile.plural}/${SYSTEM_NAMESPACE}/${name}`)?.object();
 
-/** The member in whose place on the hub something is. */
+/** The member that a namespace on the hub belongs to. */
 const memberAt = (place: string): string | undefined => MEMBERS.find((name) => memberNamespace(name) === place);
 
 const isDeleting = (object: KubeObject | undefined): boolean => object?.metadata.deletionTimestamp !== undefined;
@@ -205,7 +205,7 @@ const membersAreKept: Checker = changeChecker('members are kept', (change, serve
   if (loss === undefined || name === undefined) return undefined;
   const cluster = clusterIn(store, name);
   if (cluster === undefined || isDeleting(cluster)) return undefined;
-  // What belonged to a former member of the same name may go with it.
+  // Objects of a former member with the same name may be deleted with it.
   const owner = loss.owners.find((each) => each.kind === memberCluster.kind);
   if (owner !== undefined && owner.uid !== cluster.metadata.uid) return undefined;
   if (loss.isInside && isDeleting(namespaceIn(store, name))) return undefined;
@@ -215,12 +215,12 @@ const membersAreKept: Checker = changeChecker('members are kept', (change, serve
 interface Loss {
   readonly what: string;
   readonly place: string;
-  /** Something in the namespace, not the namespace. */
+  /** Inside the namespace, not the namespace itself. */
   readonly isInside: boolean;
   readonly owners: NonNullable<KubeObject['metadata']['ownerReferences']>;
 }
 
-/** A change that takes something away from a member. */
+/** A change that removes something of a member. */
 function lossIn({ stored, previous }: ReadableChange): Loss | undefined {
   const now = stored.object();
   const before = previous?.object();
@@ -230,7 +230,7 @@ function lossIn({ stored, previous }: ReadableChange): Loss | undefined {
   }
   const [wasOwner, isOwner] = [ownerOf(before), ownerOf(now)];
   if (now.kind === 'Namespace' && wasOwner !== undefined && wasOwner !== isOwner) {
-    // Whoever takes it over must not be one that lived before.
+    // The new owner must not be a former member.
     return {
       what: `namespace ${name} was taken away`,
       place: name,
@@ -253,7 +253,7 @@ const ownerOf = (object: KubeObject | undefined): string | undefined =>
 const stateOf = (internal: KubeObject | undefined): string | undefined =>
   (internal?.spec as { readonly state?: string } | undefined)?.state;
 
-/** What a RoleBinding gives in the place of a member, or for its identity, is for that member's identity alone. */
+/** A RoleBinding in the namespace of a member, or for its identity, has only that member's identity as subject. */
 const rightsAreTheirOwn: Checker = changeChecker('no member has the rights of another', ({ stored }, server) => {
   const object = stored.object();
   if (server !== 'hub' || object.kind !== 'RoleBinding') return undefined;
@@ -267,7 +267,7 @@ const rightsAreTheirOwn: Checker = changeChecker('no member has the rights of an
   return other && `RoleBinding ${namespace}/${binding} of ${member} gives rights to ${other.kind} ${other.name}`;
 });
 
-/** What `flotilla join` made: as long as any of it exists, a token may be accepted, or be issued. */
+/** The objects of `flotilla join`: while any of them exists, a token may be accepted or issued. */
 const identityIn = (store: Readable, name: string): string | undefined => {
   const account = memberServiceAccount(name);
   const parts = [
@@ -280,7 +280,7 @@ const identityIn = (store: Readable, name: string): string | undefined => {
   return found && `${found[0].split('/').at(-1)} ${found[1]}`;
 };
 
-/** Leases and Events are everybody's. */
+/** Every replica may write Leases and Events. */
 const onlyTheHolderWrites: Checker = {
   name: 'only the holder of the lease writes',
   hear(happening, sight) {

@@ -1,9 +1,10 @@
-// Overrides of one placement that change, fail, go and come back, while members are relabeled and everything goes wrong that can. In half of the
-// worlds two hubs act at once, in the others one of them leads; watches fall silent more often than elsewhere, because what is in force is a question of
-// what is not there.
+// Overrides of one placement that change, fail, are deleted and recreated, while members are relabeled, under all
+// faults. In half of the worlds two hubs act, in the others one of them leads. Watches become silent more often than
+// elsewhere, because a missing override is as important as an existing one.
 //
-// The model here is its own: what a cluster should have follows from the overrides as the person wrote them and the labels of the member. `always`
-// matches every cluster and is never deleted; `wide` comes and goes, and so does `spare`, which is about nothing that is there.
+// The model here is independent: the content of a cluster follows from the overrides as the user wrote them and the
+// labels of the member. `always` matches every cluster and is never deleted; `wide` is created and deleted, and so is
+// `spare`, which matches no object.
 
 import type { Binding } from '../../../src/api/binding.ts';
 import type { Resource } from '../../../src/api/kind.ts';
@@ -42,7 +43,7 @@ const CALM_MS = 15_000;
 const FAULT_MS = 110_000;
 const SILENCE_MS = 60_000;
 const MAX = 1;
-/** `c3` is never in production, `c4` now and then. */
+/** `c3` is never in production, `c4` only at times. */
 const ENVS: Readonly<Record<string, string>> = { c1: 'prod', c2: 'prod', c3: 'test', c4: 'test' };
 const names = Object.keys(ENVS);
 const NEVER_PROD = 'c3';
@@ -74,7 +75,7 @@ export const overridesScenario: Scenario = {
   },
 };
 
-// ---- what the person does
+// ---- the user
 
 const ALL = { clusterSelectorTerms: [] };
 const PROD = { clusterSelectorTerms: [{ labelSelector: { matchLabels: { env: 'prod' } } }] };
@@ -84,7 +85,10 @@ const adds = (path: string, value: unknown, clusterSelector: object = ALL) => ({
   jsonPatchOverrides: [{ op: 'add', path, value }],
 });
 
-/** On production clusters who they are, on all where they are; `isBroken`: on clusters of another kind it does not apply. */
+/**
+ * Production clusters get their name, all clusters their zone; `isBroken`: it does not apply on clusters outside of
+ * production.
+ */
 const alwaysSpec = (version: number, isBroken: boolean, name = CONTENT): object => ({
   resourceSelectors: [{ group: '', version: 'v1', kind: 'ConfigMap', name }],
   policy: {
@@ -97,7 +101,7 @@ const alwaysSpec = (version: number, isBroken: boolean, name = CONTENT): object 
   },
 });
 
-/** Whatever is in the namespace. */
+/** Matches everything in the namespace. */
 const wideSpec = (version: number): object => ({
   clusterResourceSelectors: [{ group: '', version: 'v1', kind: 'Namespace', name: APP }],
   policy: { overrideRules: [adds('/metadata/annotations', { wide: String(version) })] },
@@ -153,7 +157,7 @@ function changes(): Deed {
   };
 }
 
-// ---- what must hold
+// ---- invariants
 
 interface Content extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -164,7 +168,7 @@ const contentIn = (found: Work | undefined): Content | undefined =>
     (each) => each.kind === 'ConfigMap' && each.metadata.name === CONTENT,
   );
 
-/** What a cluster gets names that cluster, and what is for production stays out of the others. */
+/** The content of a cluster contains the name of that cluster, and production content does not reach others. */
 function renderingsAreOfTheirCluster(): Checker {
   const clusterOf = new Map(names.map((name) => [workKeyOf(name), name]));
   return changeChecker('renderings are of their cluster', ({ key, stored, deleted }, server) => {
@@ -178,13 +182,13 @@ function renderingsAreOfTheirCluster(): Checker {
   });
 }
 
-/** The number of the snapshot of `always` that a binding names. */
+/** The index of the snapshot of `always` on a binding. */
 function indexOn({ spec }: Binding): number | undefined {
   const found = (spec.resourceOverrideSnapshots ?? []).find(({ name }) => name.startsWith(`${ALWAYS}-`));
   return found && Number(found.name.slice(ALWAYS.length + 1));
 }
 
-/** An override that is there never goes from a cluster, nor goes back to what it was before. */
+/** An existing override is never dropped from a cluster, and never goes back to an earlier snapshot. */
 function overridesGoForward(): Checker {
   return changeChecker('overrides go forward', ({ stored, previous, deleted }, server) => {
     const now = stored.object();
@@ -205,7 +209,7 @@ const orderText = ({ spec }: Binding): string =>
     spec.overrideValues ?? {},
   ]);
 
-/** Of the clusters that worked and were moved, by whatever change, only so many have not worked again since. */
+/** Of the available clusters that were updated, by any change, at most the budget have not become available again. */
 function overridesKeepTheBudget(leaders: number): Checker {
   const taken = new Set<string>();
   return changeChecker('a change of an override keeps the budget', ({ stored, previous, deleted }, server) => {
@@ -221,7 +225,7 @@ function overridesKeepTheBudget(leaders: number): Checker {
   });
 }
 
-// ---- what must be so in the end
+// ---- end state
 
 interface Rule {
   readonly clusterSelector: typeof ALL | typeof PROD;
@@ -293,7 +297,7 @@ function unsettled(store: Readable | undefined): string | undefined {
   return isTold ? undefined : `the status says ${JSON.stringify(told)}`;
 }
 
-/** A rollout that an override stops says so: on a binding, and in the status for the same cluster. */
+/** A rollout that an override blocks is reported on a binding, and in the status of the same cluster. */
 function unexplained(store: Readable, { status }: Placement): string | undefined {
   const failed = bindingsIn(store).filter(
     ({ metadata, status: own }) =>

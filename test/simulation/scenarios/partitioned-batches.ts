@@ -1,5 +1,6 @@
-// The first batch of a partitioned rollout whose content works nowhere, while writes conflict, are lost and the hub dies: all of the batch is installed, and
-// nothing but the batch. The person deletes the placement and creates it again, so that some clusters wait for their predecessors.
+// The first batch of a partitioned rollout whose content works nowhere, while writes conflict or are lost and the hub
+// crashes: the whole batch is installed, and nothing else. The user deletes the placement and creates it again, so that
+// some clusters wait for their old bindings.
 import { annotations } from '../../../src/api/names.ts';
 import { usualRates } from '../../../src/sim/faults.ts';
 import type { Scenario } from '../../../src/sim/scenario.ts';
@@ -18,7 +19,7 @@ import { bindingsIn, type Deed, isDeleting, placed, placementWith, settleFleet }
 const CALM_MS = 15_000;
 const FAULT_MS = 80_000;
 const SILENCE_MS = 60_000;
-/** Of the four clusters of the first partition. */
+/** Out of the four clusters of the first partition. */
 const BATCH = 3;
 
 export const partitionedBatchesScenario: Scenario = {
@@ -41,7 +42,7 @@ export const partitionedBatchesScenario: Scenario = {
   },
 };
 
-/** Creates a placement that is not there, and sometimes deletes it. */
+/** Creates the placement if it does not exist, and sometimes deletes it. */
 function placesAgain(strategy: object): Deed {
   return async (api, roll) => {
     if (roll(4) === 0) await api.call({ verb: 'delete', at: placed });
@@ -61,7 +62,7 @@ function unsettled(store: Readable | undefined): string | undefined {
   const named = new Set(bound.flatMap(({ metadata }) => metadata.annotations?.[annotations.batch]?.split(',') ?? []));
   const missing = live.filter(({ metadata, spec }) => named.has(metadata.uid ?? '') && spec.state !== 'Bound');
   if (missing.length > 0) return `${missing.map(({ spec }) => spec.targetCluster).join(', ')} of the batch wait`;
-  // Its second cluster would have made a record.
+  // The second cluster would have created a record.
   const first = bound.filter(({ spec }) => PARTITIONS[0]?.includes(spec.targetCluster));
   return first.length > 1 && named.size === 0 ? `${first.length} clusters have it and no record` : undefined;
 }

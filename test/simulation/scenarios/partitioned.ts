@@ -1,9 +1,9 @@
-// A partitioned rollout while everything goes wrong that can. Partition 1 has four clusters, so that it takes more than one batch, the
-// others two. Bad content comes again and again, and the person pauses and goes on.
+// A partitioned rollout under all faults. Partition 1 has four clusters, so that it needs more than one batch, the
+// others two. Bad content is released again and again, and the user pauses and resumes.
 //
-// `partitioned`: one of two hubs leads. `partitioned-two-leaders`: both act at once; each keeps the windows by what it has heard, so together they
-// may use them twice. That a partition may be entered rests on facts that do not become untrue (a cluster was available at the revision), so
-// it holds for two as well.
+// `partitioned`: one of two hubs leads. `partitioned-two-leaders`: both act; each keeps the windows by its own cache,
+// so together they may use them twice. Whether a partition may start depends on facts that stay true (a cluster was
+// available at the revision), so that holds for two hubs as well.
 import type { Binding } from '../../../src/api/binding.ts';
 import { type Checker, changeChecker } from '../../../src/sim/check.ts';
 import { usualRates } from '../../../src/sim/faults.ts';
@@ -27,7 +27,7 @@ const CALM_MS = 15_000;
 const FAULT_MS = 110_000;
 const SILENCE_MS = 60_000;
 export const MAX_NEW = 2;
-/** Of each partition. */
+/** Per partition. */
 const MAX = 1;
 export const PARTITIONS = [
   ['c1', 'c2', 'c3', 'c4'],
@@ -40,7 +40,7 @@ export const members = Object.fromEntries(
 );
 const partitionOf = (cluster: string): number => PARTITIONS.findIndex((clusters) => clusters.includes(cluster));
 
-/** In half of the worlds one partition may be beyond its threshold. */
+/** In half of the worlds one partition may exceed its threshold. */
 export const allowedIn = (seed: number): number => seed % 2;
 
 export const strategyOf = (maxUnavailablePartitions: number, maxNew = MAX_NEW): object => ({
@@ -89,20 +89,22 @@ function changes(): Deed {
     roll(6) === 0 ? merge(api, placed, { spec: { strategy: { paused: roll(2) === 0 } } }) : next(api, roll);
 }
 
-// ---- what must hold
+// ---- invariants
 
-/** The snapshot that a change brings to a cluster; undefined = it brings none. */
+/** The snapshot that a change brings to a cluster; undefined = none. */
 function movedTo(now: Binding, before: Binding | undefined): string | undefined {
   const { resourceSnapshotName, state } = now.spec;
   if (state !== 'Bound' || resourceSnapshotName === '') return undefined;
   return before?.spec.resourceSnapshotName === resourceSnapshotName ? undefined : resourceSnapshotName;
 }
 
-/** A cluster gets a revision when not more than the allowed number of earlier partitions are beyond their threshold with it. */
+/**
+ * A cluster gets a revision only if at most the allowed number of earlier partitions exceed their threshold with it.
+ */
 export function partitionsAreEnteredInTurn(allowed: number): Checker {
-  /** Clusters that were available at a snapshot at some moment. */
+  /** Clusters that were available with a snapshot at some moment. */
   const proven = new Map<string, Set<string>>();
-  /** By binding: the cluster. */
+  /** The cluster of each binding. */
   const bound = new Map<string, string>();
   return changeChecker('partitions are entered in turn', ({ key, stored, previous, deleted }, server) => {
     const now = stored.object();
@@ -128,7 +130,7 @@ export function partitionsAreEnteredInTurn(allowed: number): Checker {
   });
 }
 
-/** Of the clusters of a partition that worked and were moved, only so many have not worked again since. */
+/** Of the available clusters of a partition that were updated, at most the window have not become available again. */
 function windowsAreKept(leaders: number): Checker {
   const taken = new Set<string>();
   return changeChecker('windows are kept', ({ stored, previous, deleted }, server) => {
@@ -145,7 +147,7 @@ function windowsAreKept(leaders: number): Checker {
   });
 }
 
-/** The next batch of first copies comes when the last one has proven itself. */
+/** The next batch of first copies starts after the previous one has proven itself. */
 export function batchesAreGated(leaders: number, maxNew = MAX_NEW): Checker {
   const unproven = new Set<string>();
   return changeChecker('batches are gated', ({ stored, previous, deleted }, server) => {
@@ -161,7 +163,7 @@ export function batchesAreGated(leaders: number, maxNew = MAX_NEW): Checker {
   });
 }
 
-// ---- what must be so in the end
+// ---- end state
 
 interface Rollout {
   readonly ready?: number;

@@ -1,4 +1,4 @@
-// Somebody who uses a cluster while things go wrong around them: does one thing after the other, and shrugs when one fails.
+// A simulated user during faults: makes one change after the other, and ignores failures.
 import type { Transport } from '../../../src/api/transport.ts';
 import { until } from '../../../src/base/clock.ts';
 import { AbortError, ApiError, LostError } from '../../../src/base/errors.ts';
@@ -6,9 +6,9 @@ import type { Deps } from '../../../src/runtime/deps.ts';
 import type { Stop } from '../../../src/sim/world.ts';
 
 export interface Habit {
-  /** For how long they are at it. */
+  /** How long the user is active. */
   readonly forMs: number;
-  /** The longest pause between two deeds. */
+  /** The longest pause between two changes. */
   readonly pauseMs: number;
   deed(hub: Transport, roll: (sides: number) => number): Promise<void>;
 }

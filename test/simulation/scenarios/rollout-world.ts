@@ -1,4 +1,5 @@
-// A hub and light members with one placement of one ConfigMap: what the worlds of strategies, freezes and overrides have in common.
+// A hub and light members with one placement of one ConfigMap: the common part of the worlds of strategies, freezes and
+// overrides.
 import type { Binding } from '../../../src/api/binding.ts';
 import type { Condition } from '../../../src/api/conditions.ts';
 import { hubKinds } from '../../../src/api/kinds.ts';
@@ -31,20 +32,20 @@ export type Deed = (api: Transport, roll: Roll) => Promise<void>;
 
 export interface RolloutWorld {
   readonly members: Readonly<Record<string, Labels>>;
-  /** One of the two hubs, or both act at once. */
+  /** One of the two hubs leads, or both act. */
   readonly isLed: boolean;
   readonly strategy: object;
-  /** What the ConfigMap says at first; a text with `bad` works nowhere. */
+  /** The initial text of the ConfigMap; a text with `bad` works nowhere. */
   readonly text?: string;
-  /** Members that work go on working. */
+  /** Members that are available stay available. */
   readonly isSteady?: boolean;
   readonly forMs: number;
   readonly pauseMs?: number;
-  /** Once the fleet has joined and the placement exists. */
+  /** Called once the fleet has joined and the placement exists. */
   deed: Deed;
 }
 
-/** Hub, members and the person who changes things; the caller adds its checkers. */
+/** Adds hub, members and the user; the caller adds its checkers. */
 export function settleFleet(world: World, options: RolloutWorld): void {
   const { members, isLed, isSteady = false, forMs, pauseMs = 4_000 } = options;
   const kinds = placedKinds();
@@ -68,7 +69,7 @@ export function settleFleet(world: World, options: RolloutWorld): void {
 
 export const placed: Target = { resource: family.placement, name: APP };
 
-/** Selects the namespace with all that is in it. */
+/** Selects the namespace with everything in it. */
 export const placementWith = (strategy: object) => ({
   apiVersion: apiVersionOf(family.placement.group, family.placement.version),
   kind: family.placement.kind,
@@ -85,7 +86,7 @@ function userOf({ members, strategy, deed, text = 'v0' }: RolloutWorld): Deed {
       await join(api, name, { heartbeatPeriodSeconds: PERIOD_SECONDS, labels: { cluster: name, ...members[name] } });
       missing.delete(name);
     }
-    // A cluster that joins later is scheduled later, and no partition waits for clusters that are not there.
+    // A cluster that joins later is scheduled later, and no partition waits for missing clusters.
     const { list } = await api.call({ verb: 'list', at: { resource: memberCluster } });
     if (!list?.items.every((each) => isJoined(each as MemberCluster))) return;
     await ensure(
@@ -107,7 +108,7 @@ export const merge = async (api: Transport, at: Target, body: object): Promise<v
   await api.call({ verb: 'patch', at, patch: { type: 'merge', body: body as never }, manager: 'user' });
 };
 
-/** New content, sometimes such that cannot work. */
+/** New content, sometimes content that cannot work. */
 export function release(): (api: Transport, roll: Roll, mayBeBad?: boolean) => Promise<void> {
   let version = 0;
   return (api, roll, mayBeBad = true) => {
@@ -116,7 +117,7 @@ export function release(): (api: Transport, roll: Roll, mayBeBad?: boolean) => P
   };
 }
 
-// ---- what can be seen
+// ---- observations
 
 export const isBinding = (object: KubeObject): object is Binding => object.kind === family.binding.kind;
 
@@ -140,7 +141,7 @@ const WORK_NAME = masterWorkName(workBaseName(APP, undefined));
 export const workKeyOf = (cluster: string): string =>
   `${work.group}/${work.plural}/${memberNamespace(cluster)}/${WORK_NAME}`;
 
-/** What the Work of a cluster says its ConfigMap should have. */
+/** The data of the ConfigMap in the Work of a cluster. */
 export function orderedIn(found: Work | undefined): Readonly<Record<string, string>> | undefined {
   const manifests = (found?.spec?.workload?.manifests ?? []) as unknown as readonly KubeObject[];
   const content = manifests.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === CONTENT);
@@ -150,7 +151,7 @@ export function orderedIn(found: Work | undefined): Readonly<Record<string, stri
 export const orderedFor = (store: Readable, cluster: string): Readonly<Record<string, string>> | undefined =>
   orderedIn(store.get(workKeyOf(cluster))?.object() as Work | undefined);
 
-/** All members are bound to the newest content and work. `waits`: clusters that nothing can move. */
+/** Whether all members are bound to the newest content and available. `waits`: clusters that nothing can update. */
 export function notEverywhere(store: Readable, members: readonly string[]): string | undefined {
   const text = wantedText(store);
   if (text === undefined) return 'the user never got through';

@@ -30,7 +30,7 @@ export const scenarios: readonly Scenario[] = [
   schedulingScenario({ name: 'scheduling-namespaced', family: namespacedFamily, ciRuns: 120 }),
   deliveryScenario({ name: 'delivery', isLed: true, family: clusterFamily, ciRuns: 500 }),
   deliveryScenario({ name: 'delivery-namespaced', isLed: true, family: namespacedFamily, ciRuns: 250 }),
-  // Where two act they undo each other's work, and a run takes more than twice as long.
+  // Two active hubs undo each other's writes, so a run takes more than twice as long.
   deliveryScenario({ name: 'delivery-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
   keepingScenario,
   wanderingScenario,

@@ -1,7 +1,9 @@
-// The scheduler alone, in a fleet whose labels, numbers, taints and health change, under policies that change as well, while calls are lost, watches
-// lie and the scheduler crashes. A person plays everybody else: members, the placement controller and the rollout.
+// Only the scheduler, in a fleet whose labels, properties, taints and health change, with policies that change as well,
+// while calls are lost, watches are unreliable and the scheduler crashes. A simulated user plays the members, the
+// placement controller and the rollout.
 //
-// In the end the pure cycle has nothing to add: who is picked, and what the policy snapshot reports, is its decision over the objects that are there.
+// In the end the pure scheduling cycle would change nothing: the bindings, and the status of the policy snapshot, are
+// its decision for the existing objects.
 import { hubKinds } from '../../../src/api/kinds.ts';
 import { type MemberCluster, memberCluster } from '../../../src/api/member-cluster.ts';
 import { annotations, finalizers, labels } from '../../../src/api/names.ts';
@@ -27,16 +29,16 @@ import { ensure, hubIdentity } from './fleet.ts';
 import { person } from './person.ts';
 
 const MEMBERS = ['a', 'b', 'c', 'd', 'e', 'f'];
-/** Whether it picks all that fit. Several, so that each kind of write meets each fault. */
+/** By name: whether the policy is PickAll. Several placements, so that each kind of write meets each fault. */
 const PLACEMENTS: Readonly<Record<string, boolean>> = { all: true, any: true, some: false, few: false };
 const NAMES = Object.keys(PLACEMENTS);
 const FAULT_MS = 90_000;
 const SILENCE_MS = 45_000;
-/** So long that nobody falls silent before the world ends. */
+/** So long that no member becomes unreachable before the world ends. */
 const PERIOD_SECONDS = 600;
 const NODES = 'kubernetes-fleet.io/node-count';
 const PLACE = 'team';
-/** After so many only numbers change: nothing else makes a cycle that would cover up that one was missed. */
+/** After this many changes only properties change: any other change would trigger a cycle that hides a missed one. */
 const MANY_DEEDS = 60;
 
 export interface SchedulingOptions {
@@ -82,7 +84,7 @@ export const schedulingScenario = ({ name, family, ciRuns }: SchedulingOptions):
   },
 });
 
-// ---- what the person does
+// ---- the user
 
 type Roll = (sides: number) => number;
 
@@ -180,7 +182,7 @@ function theWorld(family: PlacementFamily) {
         await made.policy(api, name, roll);
       }
     },
-    /** As the placement controller does: the new one first, then the old one is marked. */
+    /** Like the placement controller: creates the new snapshot first, then marks the old one. */
     async policy(api: Transport, name: string, roll: Roll) {
       const at = (index.get(name) ?? -1) + 1;
       const policy = PLACEMENTS[name] ? anyPickAll(roll) : anyPickN(roll);
@@ -201,13 +203,13 @@ function theWorld(family: PlacementFamily) {
       await patch(api, old, { metadata: { labels: { [labels.isLatestSnapshot]: 'false' } } });
     },
     async count(api: Transport, name: string, roll: Roll) {
-      // A change of the placement that no cycle looks at.
+      // A change of the placement that does not affect the cycle.
       const own = { resource: family.placement, ...within, name };
       if (PLACEMENTS[name]) return patch(api, own, { metadata: { labels: { edit: String(roll(100)) } } });
       const at = { resource: family.policySnapshot, ...within, name: `${name}-${index.get(name) ?? 0}` };
       await patch(api, at, { metadata: { annotations: { [annotations.numberOfClusters]: String(roll(5)) } } });
     },
-    /** As the rollout and evictions do. */
+    /** Like the rollout and evictions. */
     async roll(api: Transport, name: string, roll: Roll) {
       const bindings = await bindingsOf(api, name);
       const binding = bindings[roll(Math.max(1, bindings.length))];
@@ -261,7 +263,7 @@ const anyPickN = (roll: Roll): PlacementPolicy => ({
       }),
 });
 
-// ---- what must be so in the end
+// ---- end state
 
 function undecided(store: Readable, family: PlacementFamily, name: string, now: number): string | undefined {
   const inAll = ({ group, plural }: PlacementFamily['placement']) =>
@@ -272,7 +274,7 @@ function undecided(store: Readable, family: PlacementFamily, name: string, now: 
     .map((each) => family.policySnapshots.project?.(each) as HubPolicySnapshot)
     .filter(isLatest);
   const [snapshot] = snapshots;
-  // The person was stopped half-way: then nobody can tell which policy is meant.
+  // The user was stopped midway, so the intended policy is unknown.
   if (snapshot === undefined || snapshots.length > 1) return undefined;
   const bindings = inAll(family.binding)
     .filter(isOurs)

@@ -1,6 +1,6 @@
-// Why a run gives up, held against what is there. It gives up for good, so it must have asked the server: objected to is a cause that was not so
-// when the word was sent, and of which the hub was told nothing else since it stopped being so. Not everything is judged that a run may say, only
-// what a hub that is behind could get wrong.
+// Checks the reasons of failed runs against the true state. A failed run is final, so the hub must have read the
+// server: a check fails if the cause was not true when the status was sent, and the hub had no response since it
+// stopped being true. Only causes that a stale cache could get wrong are checked.
 import type { Resource } from '../../../src/api/kind.ts';
 import { memberCluster } from '../../../src/api/member-cluster.ts';
 import { conditionOf } from '../../../src/api/next-condition.ts';
@@ -11,24 +11,24 @@ import type { PlacementFamily } from '../../../src/hub/families.ts';
 import type { Happening, Sight } from '../../../src/sim/check.ts';
 import { type Chronicle, planOf, requestsOf, stagesOf, type Told } from './staged-chronicle.ts';
 
-/** How long an answer may be under way, or others that are waited for with it. */
+/** How long a response may be in flight, or others that are awaited with it. */
 const ANSWER_MS = 120_000;
 
-/** What a run says that has failed, or could not begin. */
+/** The message of a run that has failed, or could not start. */
 export const endOf = (run: StagedUpdateRun | undefined): string | undefined =>
   ['Initialized', 'Succeeded']
     .map((type) => conditionOf(run?.status?.conditions, type))
     .find((said) => said?.status === 'False')?.message;
 
-/** Who has asked for what, and who wrote last about which run. */
+/** Records which hub has read what, and which hub last wrote about which run. */
 export class Causes {
   readonly #family: PlacementFamily;
   readonly #hubs: readonly string[];
   readonly #chronicle: Chronicle;
-  /** By hub and object: when the server was asked. */
+  /** By hub and object: when it was read from the server. */
   readonly #asked = new Map<string, number[]>();
   readonly #sent = new Map<Request, number>();
-  /** By run: whose word the server has heard last, and when it was sent. */
+  /** By run: the author of the last write that arrived, and when it was sent. */
   readonly #authors = new Map<string, { readonly who: string; readonly at: number }>();
 
   constructor(family: PlacementFamily, hubs: readonly string[], chronicle: Chronicle) {
@@ -51,14 +51,14 @@ export class Causes {
     if (what !== 'sent' && what !== 'executed') this.#sent.delete(request);
   }
 
-  /** What is otherwise; undefined = nothing that could be told. */
+  /** What is wrong about the reason; undefined = nothing is known to be wrong. */
   untruthIn(end: string, told: Told): string | undefined {
     return (
       this.#aboutRequest(end, told) ?? aboutPolicy(end) ?? this.#aboutFleet(end, told) ?? this.#aboutStages(end, told)
     );
   }
 
-  /** It has not been so since then, and the author has not asked before that. */
+  /** Whether the cause has been false since then, and the author has not read it from the server since. */
   #isLate(told: Told, resource: Resource, name: string, since: number): boolean {
     const author = this.#authors.get(told.name);
     if (author === undefined || since >= author.at) return false;
@@ -117,7 +117,7 @@ const gatesOf = ({ beforeStageTaskStatus, afterStageTaskStatus }: StageStatus): 
   ...requestsOf(afterStageTaskStatus),
 ];
 
-/** Numbers only grow. */
+/** Indexes only grow. */
 function aboutPolicy(end: string): string | undefined {
   const [, now, before] = /policy snapshot (\d+) has taken the place of (\d+)/.exec(end) ?? [];
   return Number(now) < Number(before) ? `${before} came after ${now}` : undefined;

@@ -1,6 +1,6 @@
-// What must hold of staged update runs, as seen from outside: at bindings, requests and members. No cluster gets a revision before its stage's
-// turn; never more than the limit are under way; no gate is passed that was not opened; what is stopped, or deleted, starts nothing; without a
-// run nothing moves; and what a run says that it has done is done.
+// The invariants of staged update runs, observed from outside: on bindings, requests and members. No cluster gets a
+// revision before its stage; never more clusters than the maximum are updated at a time; no closed gate is passed; a
+// run that is stopped or deleted starts nothing; nothing moves without a run; and what a run reports as done is done.
 import type { ApprovalRequest } from '../../../src/api/approval-request.ts';
 import type { Binding } from '../../../src/api/binding.ts';
 import { annotations, clusterOfNamespace } from '../../../src/api/names.ts';
@@ -36,9 +36,9 @@ import {
 export interface StagedStory {
   readonly family: PlacementFamily;
   readonly hubs: readonly string[];
-  /** How much a clock may be off, either way. */
+  /** The maximum clock skew, in either direction. */
   readonly skewMs: number;
-  /** How many act at once. */
+  /** How many hubs act at the same time. */
   readonly leaders: number;
 }
 
@@ -61,17 +61,18 @@ interface Objection {
   readonly text: string;
 }
 
-/** How long a hub may not have heard that a member is there again. */
+/** How long a hub may not have seen that a member is back. */
 const BEHIND_MS = 90_000;
-/** How long after the answer about its run a move may go out. */
+/** How long after the response about its run a move may be sent. */
 const AT_ONCE_MS = 100;
-/** Times are written in whole ones. */
+/** Times have whole seconds. */
 const SECOND_MS = 1000;
-/** From a look at the server to the word that rests on it. */
+/** From a read of the server to the status that is based on it. */
 const WORD_MS = 2000;
 
 export function stagedCheckers(story: StagedStory): readonly Checker[] {
-  // One that acts alone has written itself how the bindings are. Of two, one may not have heard that a cluster has stopped working.
+  // A single active hub has written the state of the bindings itself. One of two may not have seen that a cluster has
+  // stopped working.
   const chronicle = new Chronicle(story.family, story.leaders > 1 ? BEHIND_MS : 0);
   const orders = new Orders(story, chronicle);
   const causes = new Causes(story.family, story.hubs, chronicle);
@@ -105,7 +106,7 @@ interface Ground {
   readonly story: StagedStory;
   readonly chronicle: Chronicle;
   readonly now: number;
-  /** As it was before the change; else with it. */
+  /** The chronicle before the change; otherwise with it. */
   readonly before: boolean;
 }
 
@@ -122,7 +123,7 @@ function judge(change: ReadableChange, ground: Ground & { readonly causes: Cause
     return ground.before ? [] : runChanged(now as StagedUpdateRun, before as StagedUpdateRun | undefined, ground);
   }
   if (now.kind === family.approvalRequest.kind && !change.deleted) {
-    // With the acceptance itself in the chronicle every acceptance would have been accepted before.
+    // With the change in the chronicle, every acceptance would count as accepted before.
     return ground.before ? requestChanged(now as ApprovalRequest, before as ApprovalRequest | undefined, ground) : [];
   }
   return [];
@@ -139,7 +140,7 @@ function bindingChanged(now: Binding, before: Binding | undefined, ground: Groun
       : [];
   }
   const had = before?.spec.resourceSnapshotName ?? '';
-  // The scheduler takes back what it had given up, as it was: no run is asked for that.
+  // The scheduler restores a binding that it had given up, unchanged: that needs no run.
   const isTakenBack = before?.spec.state === 'Unscheduled' && had !== '';
   const isMoved = had !== snapshot || (state === 'Bound' && before?.spec.state !== 'Bound' && !isTakenBack);
   if (isAvailable(now) && !ground.chronicle.hasAnswered(cluster, snapshot))
@@ -149,7 +150,7 @@ function bindingChanged(now: Binding, before: Binding | undefined, ground: Groun
   return best(moversOf(cluster, snapshot, ground), (told) => moveTrouble(told, cluster, ground), what);
 }
 
-/** At least one run may do it; if none may, what each lacks. */
+/** At least one run must permit it; otherwise reports what each lacks. */
 function best(
   runs: readonly Told[],
   troubleIn: (told: Told) => Objection | undefined,
@@ -187,7 +188,8 @@ function moveTrouble(told: Told, cluster: string, ground: Ground): Objection | u
   const under = ground.chronicle
     .inFlight(told, stage)
     .filter((each) => !skipped.has(each) && !isGivenUp(told, each, ground));
-  // Others that bring the same revision to one of these take what they may at the same moment: each write is about another binding.
+  // Other runs with the same revision for one of these clusters use their limit at the same moment: each write concerns
+  // another binding.
   const others = new Set(
     under
       .flatMap((each) => moversOf(each, snapshotOf(told.run), ground))
@@ -197,7 +199,7 @@ function moveTrouble(told: Told, cluster: string, ground: Ground): Objection | u
   return { rule: 'limit', text: `${under.join(', ')} are under way and ${most} may be` };
 }
 
-/** Whoever takes over goes by what is written: what was only thought is decided once more, and may be decided otherwise. */
+/** A new leader relies on the status: a decision that was not recorded is made again, and may differ. */
 function notRecorded({ run }: Told, at: number): Objection | undefined {
   const stages = stagesOf(run);
   const open = stages.slice(0, at).find((stage) => !isSaid(stage, 'Succeeded'));
@@ -206,7 +208,7 @@ function notRecorded({ run }: Told, at: number): Objection | undefined {
   return gate && { rule: 'record', text: `it is not written that ${gate.approvalRequestName} is given` };
 }
 
-/** The run may go on without it, and nobody has heard it for a while. */
+/** The run may continue without it, and it has been unreachable for a while. */
 const isGivenUp = ({ run }: Told, cluster: string, { chronicle, now }: Ground): boolean =>
   run.metadata.annotations?.[annotations.unreachableAfter] !== undefined &&
   chronicle.wasSilent(cluster, 0, now - BEHIND_MS, now);
@@ -215,7 +217,7 @@ function removalTrouble(told: Told, ground: Ground): Objection | undefined {
   return notThrough(told, stagesOf(told.run).length, ground);
 }
 
-/** What is not done yet of the stages before this one. */
+/** What is not done yet in the stages before this one. */
 function notThrough(told: Told, before: number, ground: Ground): Objection | undefined {
   for (const [at, stage] of stagesOf(told.run).slice(0, before).entries()) {
     if (stage.clusters.length === 0) continue;
@@ -256,7 +258,7 @@ function closedAfter(told: Told, at: number, stage: StageStatus, ground: Ground)
   return { rule: 'gates', text: `the wait after stage ${stage.stageName} is not over for ${openFrom - now} ms` };
 }
 
-/** A member is told of what its binding was given, once that was said. */
+/** A member receives the content of its binding only after the binding's status says so. */
 function workChanged(now: Work, before: Work | undefined, { chronicle }: Ground): readonly Objection[] {
   const [snapshot = '', had] = [now, before].map(
     (each) => each?.metadata.annotations?.[annotations.parentResourceSnapshotName],
@@ -266,7 +268,7 @@ function workChanged(now: Work, before: Work | undefined, { chronicle }: Ground)
   return [{ rule: 'orders', text: `${cluster} is told of ${snapshot}, and that was not said of its binding` }];
 }
 
-// ---- what runs say
+// ---- the status of runs
 
 function runChanged(
   now: StagedUpdateRun,
@@ -324,13 +326,13 @@ function notTakenOut({ status }: StagedUpdateRun, { chronicle }: Ground): Object
 const isGivenUpBy = ({ spec }: Binding, cluster: string): boolean =>
   spec.targetCluster === cluster && spec.state === 'Unscheduled';
 
-/** The cluster that is said to have been given something else. */
+/** The cluster whose desired state another client has changed, according to the run. */
 const blamedIn = (run: StagedUpdateRun | undefined): string | undefined =>
   run?.status?.stagesStatus
     ?.flatMap(({ clusters }) => clusters)
     .find((each) => conditionOf(each.conditions, 'Succeeded')?.status === 'False')?.clusterName;
 
-/** Not only for a moment: others may have put it right between the look and the word. */
+/** For long enough: another client may have reverted its change between the read and the status. */
 const isUntouched = (run: StagedUpdateRun, cluster: string, { chronicle, now }: Ground): boolean =>
   chronicle.hasKept(cluster, snapshotOf(run), WORD_MS, now);
 
@@ -358,12 +360,12 @@ function requestChanged(
   const told = chronicle.askerOf(now);
   if (told === undefined) return [{ rule: 'verdicts', text: `${name} is accepted, and no run has asked for it` }];
   if (before !== undefined && isApproved(before)) return [];
-  // Its gate was passed before: who deletes the request does not close it.
+  // Its gate was passed before: deleting the request does not close it.
   if (chronicle.wasAccepted(told, name, now.spec.targetStage)) return [];
   return [{ rule: 'verdicts', text: `${name} is accepted, and nobody has approved it as it is` }];
 }
 
-// ---- what hubs send
+// ---- requests of hubs
 
 interface Asked {
   readonly mayGo: boolean;
@@ -371,13 +373,14 @@ interface Asked {
 }
 
 /**
- * Whether a run may start something is judged when the order is sent, by what the hub was told of the run last. A move that is sent right after
- * the server has said that the run is to go on is on its way when somebody stops the run, and may arrive late; every other one is not.
+ * Whether a run may start something is judged when the write is sent, by the hub's last response about the run. A write
+ * that is sent right after the server has answered that the run may continue is in flight when a user stops the run,
+ * and may arrive late; no other write may.
  */
 class Orders {
   readonly #story: StagedStory;
   readonly #chronicle: Chronicle;
-  /** By hub and run: how the run was when the server answered a question about it. */
+  /** By hub and run: the run when the server answered. */
   readonly #executed = new Map<Request, StagedUpdateRun>();
   readonly #asked = new Map<string, Asked>();
 
@@ -436,7 +439,7 @@ class Orders {
     return { rule: 'stopped', text: `the run is ${state}` };
   }
 
-  /** Nobody is asked for what is not due. */
+  /** No approval is requested before it is due. */
   #askedFor(request: ApprovalRequest, who: string, sight: Sight): readonly Objection[] {
     const { name = '' } = request.metadata;
     const told = this.#chronicle.askerOf(request);

@@ -1,6 +1,7 @@
-// What was to be seen of staged update runs from outside, change by change: which cluster worked on which revision and when, which request stood
-// approved and when, what became of each run. Of what a run says of itself only its plan is believed: its clusters and their order. That its plan
-// is as the labels say is looked at when it is made; everything else is seen at the bindings and the requests.
+// The history of staged update runs as observed from outside, change by change: which cluster was available with which
+// revision and when, which request was approved and when, and the outcome of each run. Of a run's own reports only its
+// plan is trusted: its clusters and their order. The plan is checked against the labels when it is made; everything
+// else is observed on bindings and requests.
 import type { ApprovalRequest } from '../../../src/api/approval-request.ts';
 import type { Binding } from '../../../src/api/binding.ts';
 import type { Condition } from '../../../src/api/conditions.ts';
@@ -18,7 +19,7 @@ import type { PlacementFamily } from '../../../src/hub/families.ts';
 import type { ReadableChange } from '../../../src/sim/server.ts';
 import { textIn } from './light-member.ts';
 
-/** Times during which something was so. */
+/** The periods in which something was true. */
 export class Times {
   readonly #spans: { readonly from: number; to: number }[] = [];
 
@@ -29,23 +30,23 @@ export class Times {
     else if (!isSo && isOpen) last.to = now;
   }
 
-  /** It was so for as long as this, and not only before then. */
+  /** Whether it was true for at least this long, ending after `since`. */
   lasted(ms: number, since: number, now: number): boolean {
     return this.#spans.some(({ from, to }) => to >= since && Math.min(to, now) - from >= ms);
   }
 
-  /** Until when it was so; from -Infinity = never to Infinity = it is. */
+  /** Until when it was true; -Infinity = never, Infinity = it still is. */
   get until(): number {
     return this.#spans.at(-1)?.to ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Since when it is so; undefined = it is not. */
+  /** Since when it is true; undefined = it is not. */
   get since(): number | undefined {
     const last = this.#spans.at(-1);
     return last?.to === Number.POSITIVE_INFINITY ? last.from : undefined;
   }
 
-  /** When it was so for the first time from then on. */
+  /** The first moment from then on at which it was true. */
   firstSince(since: number): number | undefined {
     const span = this.#spans.find(({ to }) => to >= since);
     return span && Math.max(span.from, since);
@@ -56,7 +57,7 @@ export interface Told {
   readonly name: string;
   readonly uid: string;
   readonly madeAt: number;
-  /** As it was last. */
+  /** Its last state. */
   readonly run: StagedUpdateRun;
   readonly isGone: boolean;
 }
@@ -72,23 +73,23 @@ export class Chronicle {
   readonly #behindMs: number;
   readonly #runs = new Map<string, Told>();
   readonly #bindings = new Map<string, Binding>();
-  /** By `cluster snapshot`: it had it, and worked. */
+  /** By `cluster snapshot`: it had the snapshot, and was available. */
   readonly #worked = new Map<string, Times>();
-  /** By `cluster snapshot`: it was given it, and told so. */
+  /** By `cluster snapshot`: it was bound to the snapshot, and its status said so. */
   readonly #given = new Map<string, Times>();
-  /** `cluster snapshot`: its member may hear of it. */
+  /** `cluster snapshot`: its member may receive it. */
   readonly #told = new Set<string>();
-  /** By request and gate: it stood approved as it should be. */
+  /** By request and gate: it was approved for its generation. */
   readonly #approved = new Map<string, Times>();
-  /** By request and gate. */
+  /** By request and gate: it was accepted. */
   readonly #accepted = new Map<string, Times>();
-  /** By name of a request: what it was about, whoever made it. */
+  /** By name of a request: its subjects, whoever created it. */
   readonly #abouts = new Map<string, Map<string, Times>>();
-  /** `namespace snapshot`: the member has said of an order with it that it works. */
+  /** `namespace snapshot`: the member has reported a Work with it as available. */
   readonly #answered = new Set<string>();
   /** By cluster. */
   readonly #labelled = new Map<string, Labelled>();
-  /** By cluster: nobody heard it. */
+  /** By cluster: it was unreachable. */
   readonly #silent = new Map<string, Times>();
   /** By cluster: no binding picked it. */
   readonly #unpicked = new Map<string, Times>();
@@ -96,7 +97,7 @@ export class Chronicle {
   readonly #versions: { readonly at: number; readonly version: number }[] = [];
   readonly #snapshots = new Map<string, number>();
 
-  /** `behindMs`: how long whoever judges a cluster may not have heard of it. */
+  /** `behindMs`: how stale the view of a hub may be. */
   constructor(family: PlacementFamily, behindMs: number) {
     this.#family = family;
     this.#behindMs = behindMs;
@@ -183,7 +184,7 @@ export class Chronicle {
     const abouts = this.#abouts.get(name) ?? new Map<string, Times>();
     this.#abouts.set(name, abouts);
     timesOf(abouts, aboutText(parentStageRollout, targetStage)).is(!isGone, now);
-    // A name is given again, a uid is not: what an earlier run of that name was given is nothing to this one.
+    // Names are reused, uids are not: approvals of an earlier run with that name do not count for this one.
     const asker = this.askerOf(request);
     if (asker === undefined) return;
     const key = gateKey(name, asker.uid, targetStage);
@@ -191,30 +192,30 @@ export class Chronicle {
     timesOf(this.#accepted, key).is(!isGone && isAccepted(request), now);
   }
 
-  // ---- what is asked
+  // ---- queries
 
   get bindings(): readonly Binding[] {
     return [...this.#bindings.values()];
   }
 
-  /** Those that are, and those that were. */
+  /** Including deleted ones. */
   get runs(): readonly Told[] {
     return [...this.#runs.values()];
   }
 
-  /** The run that asks by this request; undefined = somebody made it by hand. */
+  /** The run that requests this approval; undefined = a user created the request. */
   askerOf({ metadata, spec }: ApprovalRequest): Told | undefined {
     return (metadata.ownerReferences ?? [])
       .flatMap(({ uid }) => this.#runs.get(uid) ?? [])
       .find(({ name }) => name === spec.parentStageRollout);
   }
 
-  /** When the cluster had what the run brings, and worked, for the first time in the run's life. */
+  /** When the cluster first had the run's revision and was available, in the run's life. */
   doneAt({ run, madeAt }: Told, cluster: string): number | undefined {
     return this.#worked.get(`${cluster} ${snapshotOf(run)}`)?.firstSince(madeAt - this.#behindMs);
   }
 
-  /** The gate's request stood approved in the run's life, as it should be. */
+  /** Whether the gate's request was approved in the run's life, for its generation. */
   wasApproved({ uid, madeAt }: Told, request: string, stage: string): boolean {
     return this.#approved.get(gateKey(request, uid, stage))?.firstSince(madeAt) !== undefined;
   }
@@ -223,33 +224,33 @@ export class Chronicle {
     return this.#accepted.get(gateKey(request, uid, stage))?.firstSince(madeAt) !== undefined;
   }
 
-  /** Until when there was a request of this name about something else. */
+  /** Until when a request of this name existed for another subject. */
   foreignUntil({ name }: Told, request: string, stage: string): number {
     const others = [...(this.#abouts.get(request) ?? [])].filter(([about]) => about !== aboutText(name, stage));
     return Math.max(...others.map(([, times]) => times.until));
   }
 
-  /** Its member has said so, of this revision. */
+  /** Whether its member has reported this revision as available. */
   hasAnswered(cluster: string, snapshot: string): boolean {
     return this.#answered.has(`${memberNamespace(cluster)} ${snapshot}`);
   }
 
-  /** As it is, and since when; without labels = it is not in the fleet. */
+  /** Its current labels, and since when; without labels = it is not in the fleet. */
   labelled(cluster: string): Labelled | undefined {
     return this.#labelled.get(cluster);
   }
 
-  /** Its member may be told: it was given it at some moment, or given up with it. */
+  /** Whether its member may receive the snapshot: it was bound to it at some moment, or given up with it. */
   mayBeTold(cluster: string, snapshot: string): boolean {
     return this.#told.has(`${cluster} ${snapshot}`);
   }
 
-  /** Nobody heard it for so long, and not long ago. */
+  /** Whether it was unreachable for that long, and recently. */
   wasSilent(cluster: string, forMs: number, since: number, now: number): boolean {
     return this.#silent.get(cluster)?.lasted(forMs, since, now) ?? false;
   }
 
-  /** How new the content was that the snapshot has, or that stood there at a moment; -1 = nothing is known. */
+  /** The version of the content in the snapshot, or at a moment; -1 = unknown. */
   versionIn(snapshot: string): number {
     return this.#snapshots.get(snapshot) ?? -1;
   }
@@ -258,7 +259,7 @@ export class Chronicle {
     return this.#versions.findLast(({ at }) => at <= moment)?.version ?? -1;
   }
 
-  /** It has had what it was given for as long as this. */
+  /** Whether it has been bound to the snapshot for at least this long. */
   hasKept(cluster: string, snapshot: string, ms: number, now: number): boolean {
     const since = this.#given.get(`${cluster} ${snapshot}`)?.since;
     return since !== undefined && now - since >= ms;
@@ -268,7 +269,10 @@ export class Chronicle {
     return this.#unpicked.get(cluster)?.firstSince(since) !== undefined;
   }
 
-  /** Under way: has what the run brings, is still meant to, and has not worked with it in the run's life. */
+  /**
+   * Clusters in progress: they have the run's revision, are still picked, and have not been available with it in the
+   * run's life.
+   */
   inFlight(told: Told, { clusters }: StageStatus): readonly string[] {
     const snapshot = snapshotOf(told.run);
     return clusters
@@ -312,7 +316,7 @@ export const isAvailable = ({ metadata, status }: Binding): boolean => {
   return said?.status === 'True' && said.observedGeneration === metadata.generation;
 };
 
-/** Of the request as it stands. */
+/** Whether the current generation of the request is approved. */
 export const isApproved = ({ metadata, status }: ApprovalRequest): boolean => {
   const said = conditionOf(status?.conditions, 'Approved');
   return said?.status === 'True' && said.observedGeneration === metadata.generation;
@@ -321,7 +325,7 @@ export const isApproved = ({ metadata, status }: ApprovalRequest): boolean => {
 export const isAccepted = ({ status }: ApprovalRequest): boolean =>
   conditionOf(status?.conditions, 'ApprovalAccepted')?.status === 'True';
 
-/** What a run brings; empty before it is known. */
+/** The snapshot of a run; empty before it is known. */
 export const snapshotOf = ({ spec, status }: StagedUpdateRun): string => {
   const index = status?.resourceSnapshotIndexUsed;
   return index === undefined ? '' : masterSnapshotName(spec.placementName, Number(index));
@@ -349,7 +353,7 @@ export const isSaid = (of: Saying | undefined, type: string, reason?: string): b
 
 export const isSkipped = (of: Saying): boolean => isSaid(of, 'Succeeded', 'ClusterUpdatingSkipped');
 
-/** Nothing more will become of it. */
+/** Whether the run is complete or has failed. */
 export const isOver = ({ status }: Pick<StagedUpdateRun, 'status'>): boolean =>
   ['True', 'False'].includes(conditionOf(status?.conditions, 'Succeeded')?.status ?? '') ||
   conditionOf(status?.conditions, 'Initialized')?.status === 'False';

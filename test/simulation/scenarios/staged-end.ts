@@ -1,5 +1,5 @@
-// How a world with runs ends: every run is over, or says in its status what holds it, and what it says is so. Nothing goes half-way, and no
-// request is left behind by a run that is gone.
+// The end state of a world with runs: every run is complete, or its status has a hold that is true. No cluster is half
+// updated, and no deleted run leaves a request behind.
 import type { ApprovalRequest } from '../../../src/api/approval-request.ts';
 import type { Binding } from '../../../src/api/binding.ts';
 import type { HoldEntry } from '../../../src/api/holds.ts';
@@ -99,7 +99,7 @@ function troubleWith(run: StagedUpdateRun, end: End): string | undefined {
   return wordless(run, end);
 }
 
-/** What a hold says is so. */
+/** Whether a hold is true. */
 function isTrue(
   { code, on, until }: HoldEntry,
   run: StagedUpdateRun,
@@ -115,7 +115,7 @@ function isTrue(
       return Date.parse(until ?? '') > now;
     case 'OtherRun':
       return runs.some((other) => other.metadata.name === name && !isOver(other));
-    // What is good works everywhere in the end.
+    // Good content works everywhere in the end.
     case 'NotAvailable':
     case 'ConcurrencyUsed': {
       const binding = bindings.find((each) => isPicked(each) && each.spec.targetCluster === name);
@@ -124,7 +124,7 @@ function isTrue(
     }
     case 'RemovalPending':
       return bindings.some((each) => each.metadata.name === name && !isPicked(each));
-    // All members can be heard in the end.
+    // All members are reachable in the end.
     case 'Unreachable':
     case 'StepRefused':
       return false;
@@ -133,7 +133,7 @@ function isTrue(
   }
 }
 
-/** An approval that does not count is told so. */
+/** An approval that does not count is reported on the request. */
 function wordless(run: StagedUpdateRun, { requests }: End): string | undefined {
   const gates = new Set(
     stagesOf(run).flatMap((stage) => [

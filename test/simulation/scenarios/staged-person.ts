@@ -1,5 +1,6 @@
-// A person with staged update runs: makes strategies, runs and new content, approves, also what does not count, stops, goes on, rolls back,
-// deletes what is in use, and moves clusters between stages, out of the fleet and back, while runs are under way.
+// A user of staged update runs: creates strategies, runs and new content, approves, sometimes invalidly, stops,
+// resumes, rolls back, deletes objects in use, and moves clusters between stages, out of the fleet and back, while runs
+// are active.
 import type { ApprovalRequest } from '../../../src/api/approval-request.ts';
 import type { Resource } from '../../../src/api/kind.ts';
 import { memberCluster } from '../../../src/api/member-cluster.ts';
@@ -19,7 +20,7 @@ import { ensure, join } from './fleet.ts';
 export const APP = 'app';
 const PERIOD_SECONDS = 30;
 
-/** Every member with the labels that it begins with. */
+/** Every member with its initial labels. */
 export const MEMBERS: Readonly<Record<string, Labels>> = {
   c1: { cluster: 'c1', ring: 'canary', order: '2' },
   c2: { cluster: 'c2', ring: 'canary', order: '1' },
@@ -35,7 +36,7 @@ const WAIT = { type: 'TimedWait', waitTime: '12s' } as const;
 
 type Stages = readonly Omit<Stage, 'maxConcurrency'>[] | readonly Stage[];
 
-/** Each with gates of another kind; a world has two of them. */
+/** Each with other gates; a world has two of them. */
 const STRATEGIES: readonly Stages[] = [
   [
     { ...ring('canary'), maxConcurrency: 1, afterStageTasks: [APPROVAL, WAIT] },
@@ -56,7 +57,7 @@ const STRATEGIES: readonly Stages[] = [
   ],
 ];
 
-/** Where everything of the placement is. */
+/** The namespace of the placement and its objects. */
 export const homeOf = ({ placement }: PlacementFamily): { readonly namespace?: string } =>
   placement.namespaced ? { namespace: APP } : {};
 
@@ -70,12 +71,12 @@ export interface StagedPersonOptions {
 
 export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
   const home = homeOf(family);
-  /** Not as they were in the beginning. */
+  /** Members whose labels differ from the initial ones. */
   const displaced = new Set<string>();
   let isBegun = false;
-  /** Of runs that were deleted: to be given again. */
+  /** Names of deleted runs, to be reused. */
   const freed: string[] = [];
-  /** Requests that were made by hand about something else: to be taken back. */
+  /** Requests that were created manually for another subject, to be deleted. */
   const mistaken: string[] = [];
   let versions = 0;
   let runs = 0;
@@ -127,7 +128,7 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
         ...(roll(2) === 0 ? { [annotations.membershipChange]: 'Continue' } : {}),
         ...(roll(3) === 0 ? { [annotations.unreachableAfter]: '20s' } : {}),
       };
-      // While the other one still goes there is none yet; then there will be when the next one is made.
+      // While the old run is still being deleted this creates none; the next call does.
       const name = (roll(2) === 0 ? freed.shift() : undefined) ?? `r${++runs}`;
       await make(family.run, name, {
         metadata: { annotations: notes },
@@ -140,7 +141,7 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
       });
     }
 
-    /** As it should be mostly; else of no or another generation, in the name of the hub, or once more. */
+    /** Mostly valid; otherwise with no or another generation, in the name of the hub, or repeated. */
     async function approve(): Promise<void> {
       const requests = await list<ApprovalRequest>(family.approvalRequest);
       const open = requests.filter(
@@ -158,7 +159,7 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
       await patch({ ...at(family.approvalRequest, name), subresource: 'status' }, { status: { conditions: [said] } });
     }
 
-    /** Sometimes it is made anew at once, by hand: then it is not what the run has asked for. */
+    /** Sometimes it is recreated manually at once: then it is not the one that the run has requested. */
     async function removeRequest({ metadata: { name = '' }, spec }: ApprovalRequest): Promise<void> {
       await remove(at(family.approvalRequest, name));
       if (roll(2) === 0) await make(family.approvalRequest, name, { spec });
@@ -174,7 +175,7 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
       return patch(at(family.run, run.metadata.name), { spec: { state } });
     }
 
-    /** For a gate that may not be there yet, in its name or beside it, about it or about something else. */
+    /** For a gate whose request may not exist yet, with its name or another, for it or for another subject. */
     async function askByHand(run: StagedUpdateRun): Promise<void> {
       const stage = one(run.status?.stagesStatus ?? []);
       const tasks = [...(stage?.beforeStageTaskStatus ?? []), ...(stage?.afterStageTaskStatus ?? [])];
@@ -234,7 +235,7 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
     }
     if (freed.length > 0 && roll(3) === 0) return createRun(unfinished);
     const run = one(unfinished);
-    // Who begins before all are there is begun with fewer: that happens, but not in every world.
+    // A run that starts before all members have joined has fewer clusters: that happens, but not in every world.
     if (all.length === 0 && roll(6) > 0 && (await list(family.binding)).length < members.length) return joinAll();
     if (run === undefined) return roll(5) === 0 ? change() : createRun(unfinished);
     if (run.spec.state !== 'Run' && roll(2) === 0) return changeState(run);
@@ -258,7 +259,7 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
       await moveCluster(one(members) as string);
       return roll(2) === 0 && unfinished.length < 3 ? createRun(unfinished) : undefined;
     }
-    // Means nothing to runs, and is told to whoever watches.
+    // Has no meaning for runs, but causes watch events.
     if (dice < 99)
       return patch(at(family.strategy, roll(2) === 0 ? 's1' : 's2'), {
         metadata: { labels: { seen: 'yes', at: String(++versions) } },
@@ -269,11 +270,11 @@ export function stagedPerson({ family, seed, members }: StagedPersonOptions) {
 
 export interface HelperOptions {
   readonly family: PlacementFamily;
-  /** Also puts labels on a strategy now and then: they mean nothing to runs, and are told to whoever watches. */
+  /** Also labels a strategy from time to time: that has no meaning for runs, but causes watch events. */
   readonly relabels: boolean;
 }
 
-/** Somebody who sees to it that things get done: approves what is asked, and lets go on what stands still. */
+/** A user who completes everything: approves requests, and resumes stopped runs. */
 export function stagedHelper({ family, relabels }: HelperOptions) {
   const home = homeOf(family);
   return async (api: Transport, roll: Roll): Promise<void> => {
@@ -312,7 +313,7 @@ const isEnded = ({ status }: StagedUpdateRun): boolean =>
   conditionOf(status?.conditions, 'Succeeded') !== undefined ||
   conditionOf(status?.conditions, 'Initialized')?.status === 'False';
 
-/** Two with different stages that begin in the same moment may both go on. */
+/** Two runs with different stages that start at the same moment may both continue. */
 const hasBegun = ({ status }: StagedUpdateRun): boolean =>
   (status?.stagesStatus ?? []).some(({ startTime }) => startTime !== undefined);
 
@@ -332,7 +333,7 @@ const content = (text: string): KubeObject =>
     data: { text },
   }) as KubeObject;
 
-/** All of these that are there. */
+/** Picks all of these that exist. */
 const pickAmong = (names: readonly string[]): object => {
   const matchExpressions = [{ key: 'cluster', operator: 'In', values: names }];
   const required = { clusterSelectorTerms: [{ labelSelector: { matchExpressions } }] };
@@ -347,7 +348,7 @@ const placementSpec = ({ placement }: PlacementFamily): object => ({
     ? [{ group: '', version: 'v1', kind: 'ConfigMap', name: APP }]
     : [{ group: '', version: 'v1', kind: 'Namespace', name: APP }],
   policy: pickAmong(NAMES),
-  // Short, so that snapshots go all the time, also those that somebody may still need.
+  // Short, so that snapshots are deleted all the time, including ones that may still be in use.
   revisionHistoryLimit: 2,
   strategy: { type: 'External' },
 });

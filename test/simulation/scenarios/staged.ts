@@ -1,8 +1,8 @@
-// A hub with staged update runs while everything goes wrong that can: hubs, agents and the API server crash, calls are lost, watches lie, and a
-// person changes their mind about all of it.
+// A hub with staged update runs under all faults: hubs, agents and the API server crash, calls are lost, watches are
+// unreliable, and a user changes everything.
 //
-// `staged`: two hub processes of which one leads. `staged-two-leaders`: both act at once, each by what it has heard. `staged-namespaced`: as the
-// first, with everything in a namespace. What must hold is in staged-checks.ts.
+// `staged`: two hub processes, one of which is the leader. `staged-two-leaders`: both act, each with its own cache.
+// `staged-namespaced`: like the first, with everything in a namespace. The invariants are in staged-checks.ts.
 import { hubKinds } from '../../../src/api/kinds.ts';
 import type { PlacementFamily } from '../../../src/hub/families.ts';
 import { conditionsAreOfTheirObject, noWriteLost } from '../../../src/sim/check.ts';
@@ -21,17 +21,17 @@ const CALM_MS = 6_000;
 const FAULT_MS = 100_000;
 const SILENCE_MS = 60_000;
 const DAZED_MS = SILENCE_MS + 30_000;
-/** Small against the waits, which are counted by clocks that differ so much. */
+/** Small compared with the waits, which are measured by clocks with this skew. */
 const SKEW_MS = 2_000;
 const SETTINGS = { forceDeleteWaitMs: 120_000, runs: { stuckAfterMs: 60_000 } };
 
 export interface StagedOptions {
   readonly name: string;
-  /** One of the two hubs, or both act at once. */
+  /** One of the two hubs leads, or both act. */
   readonly isLed: boolean;
   readonly family: PlacementFamily;
   readonly ciRuns: number;
-  /** Strategies change more often than people change them. */
+  /** Strategies change more often than by the user. */
   readonly relabels?: boolean;
 }
 

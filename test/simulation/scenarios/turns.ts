@@ -1,6 +1,7 @@
-// A rollout in small: items move to a new version one at a time, and one that has moved must be ready before the next may move.
-// The limit spans several objects, so no condition on a single write protects it: it rests on a runtime that reads its own writes, looks
-// up what was lost and never forgets. (A request that outlives its sender would break it whatever the sender does; there are none here.)
+// A minimal rollout: items move to a new version one at a time, and an item that has moved must be ready before the
+// next one may move. The limit spans several objects, so no precondition on a single write protects it: it relies on a
+// runtime that reads its own writes, reads objects after lost responses, and never forgets. (A request that outlives
+// its sender would break the limit whatever the sender does; there are none here.)
 import type { KubeObject } from '../../../src/api/object.ts';
 import type { Transport } from '../../../src/api/transport.ts';
 import { patch, seen } from '../../../src/runtime/actions.ts';
@@ -48,7 +49,7 @@ export const turnsScenario: Scenario = {
   },
 };
 
-/** Makes what is missing, then moves the goal now and then, and in between changes items in ways that mean nothing. */
+/** Creates missing objects, then changes the goal from time to time, and in between changes items without effect. */
 function setTheGoal() {
   let version = 0;
   const missing = new Set([...ITEMS, GOAL]);
@@ -98,7 +99,7 @@ function decideMove({ version, items: all, now }: Observed): Decision {
   const behind = all.filter((item) => dataOf(item)['version'] !== version);
   if (behind.length === 0) return idle('all are where they should be');
   if (!all.every(isReady)) return idle('one is on its way');
-  // Another one each time: whoever forgets that the last one has moved moves a second one.
+  // Another item each time: a controller that forgets its last move would move a second one.
   const chosen = behind[now % behind.length] as KubeObject;
   return { ...idle('the next may move'), steps: [[patch(seen(items, chosen), { data: { version } }, 'is its turn')]] };
 }
@@ -125,7 +126,7 @@ const running =
       return () => manager.stop();
     };
 
-// ---- what must hold
+// ---- invariants
 
 const itemsIn = (store: Readable): readonly KubeObject[] =>
   ITEMS.flatMap((name) => store.get(keyOfConfigMap(PLACE, name))?.object() ?? []);

@@ -1,4 +1,4 @@
-// A hub and two members with faults around them, and the people of a scenario: for scenarios that are about single objects on members.
+// A hub and two members with faults, and the users of a scenario: for scenarios about single objects on members.
 import type { LiveCatalogue } from '../../../src/api/catalogue.ts';
 import { hubKinds, memberKinds } from '../../../src/api/kinds.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
@@ -15,16 +15,16 @@ export const FAULT_MS = 90_000;
 const SILENCE_MS = 30_000;
 
 export interface Population {
-  /** What is placed. */
+  /** The placed kinds. */
   readonly kinds: LiveCatalogue;
   readonly hub?: { readonly options: Parameters<typeof hubActor>[0]; readonly kinds: LiveCatalogue };
-  /** Whoever works on the hub. */
+  /** The user of the hub. */
   readonly user: Habit['deed'];
   readonly userPauseMs?: number;
-  /** Whoever works on a member; `forMs` as long as they are at it. */
+  /** The user of a member, who is active for `forMs`. */
   readonly owner?: { readonly forMs: number; readonly deed: () => Habit['deed'] };
   readonly checks: readonly Checker[];
-  /** What is not yet as it should be. */
+  /** Describes what is not as expected yet. */
   unsettled(): string | undefined;
 }
 
@@ -70,7 +70,7 @@ export const twoMembers = ({ name, steps, ciRuns }: Size, populationOf: (world: 
 
 export const agentOf = (member: string): string => `${member}-agent`;
 
-/** Only owners of members write it. */
+/** Only owners of members set it. */
 export const MADE_BY_OWNER = 'example.com/made-by-owner';
 
 export const isMadeByOwner = ({ metadata }: KubeObject): boolean => metadata.annotations?.[MADE_BY_OWNER] === 'true';

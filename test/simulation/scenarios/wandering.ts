@@ -1,7 +1,8 @@
-// A placement whose revisions take one to four Works: ConfigMaps grow and shrink, so they move from part to part, and a person puts them into an
-// envelope and takes them out again, while hub, agents and servers crash. A ConfigMap that is always on the hub, plainly or in the envelope, is never
-// deleted on a member. In half of the worlds the envelope is a ConfigMap, too, so one watch brings both. In the others it is a ResourceEnvelope, and
-// the hub could see the object in neither place when one watch is behind the other.
+// A placement whose revisions need one to four Works: ConfigMaps grow and shrink, so they move between parts, and a
+// user puts them into an envelope and takes them out again, while hub, agents and servers crash. A ConfigMap that is
+// always on the hub, directly or in the envelope, is never deleted on a member. In half of the worlds the envelope is a
+// ConfigMap, too, so one watch has both. In the others it is a ResourceEnvelope, and while one watch is stale the hub
+// could see the object in neither place.
 import type { LiveCatalogue } from '../../../src/api/catalogue.ts';
 import { envelope } from '../../../src/api/envelope.ts';
 import { annotations } from '../../../src/api/names.ts';
@@ -17,11 +18,11 @@ import { ensure, join, placedKinds } from './fleet.ts';
 import { MEMBERS, twoMembers } from './two-members.ts';
 
 const SHOP = 'shop';
-/** Always on the hub, from the first moment of the placement on. */
+/** Always on the hub while the placement exists. */
 const STAYING = ['app-a', 'app-b', 'app-c', 'app-d', 'app-e'];
 const COMING = ['extra-a', 'extra-b'];
 const ENVELOPE = 'wrap';
-/** Bytes of objects in one snapshot. */
+/** The maximum size of a snapshot in bytes. */
 const PART = 900;
 const LENGTHS = [10, 150, 300, 500];
 
@@ -40,7 +41,7 @@ export const wanderingScenario: Scenario = twoMembers({ name: 'wandering', steps
 
 // ---- the envelope
 
-/** One of the two forms that hold objects of a namespace. */
+/** One of the two kinds of envelope for namespaced objects. */
 interface Form {
   readonly all: Target;
   readonly keys: string;
@@ -74,7 +75,7 @@ const own: Form = {
 
 const formOf = (seed: number): Form => (seed % 2 === 0 ? own : marked);
 
-/** The kinds of a world are built-in ones; on a hub there are envelopes besides. */
+/** The kinds of a world are built-in ones; the hub has envelopes in addition. */
 const withEnvelopes = (kinds: LiveCatalogue): LiveCatalogue => ({
   ...kinds,
   byKind: (apiVersion, kind) =>
@@ -84,7 +85,7 @@ const withEnvelopes = (kinds: LiveCatalogue): LiveCatalogue => ({
   },
 });
 
-// ---- what people do
+// ---- the user
 
 type Roll = (sides: number) => number;
 
@@ -111,7 +112,7 @@ const placementOf = (): KubeObject =>
     },
   }) as unknown as KubeObject;
 
-/** An object is in its new place before it leaves the old one. */
+/** Creates an object in its new place before it deletes the old one. */
 function move(form: Form) {
   let isBegun = false;
   const texts = new Map(STAYING.map((name) => [name, '0']));
@@ -142,7 +143,7 @@ function move(form: Form) {
     }
     if (enveloped.has(name)) {
       await put(api, name);
-      // Not before: the next envelope must not lack an object whose own ConfigMap was lost.
+      // Not earlier: the next envelope must not lack an object whose own ConfigMap was lost.
       enveloped.delete(name);
       return wrap(api);
     }
@@ -155,7 +156,7 @@ function move(form: Form) {
     await replace(api, at(name), configMap(name, { text: texts.get(name) ?? '' }));
   }
 
-  /** Without objects in it there is none. */
+  /** An empty envelope is deleted. */
   async function wrap(api: Transport): Promise<void> {
     const place = { ...form.all, name: ENVELOPE };
     if (enveloped.size === 0) return remove(api, place);
@@ -179,7 +180,7 @@ async function remove(api: Transport, place: Target): Promise<void> {
   }
 }
 
-// ---- what must hold
+// ---- invariants
 
 const whatStaysIsNeverDeleted = (): Checker =>
   changeChecker('what stays placed is never deleted', ({ stored, deleted }, server) => {
@@ -190,7 +191,7 @@ const whatStaysIsNeverDeleted = (): Checker =>
     return `ConfigMap ${metadata.name} on ${server} was deleted, although the placement never stopped to have it`;
   });
 
-// ---- what must be so in the end
+// ---- end state
 
 const mapsIn = (sight: Sight, server: string): ReadonlyMap<string, KubeObject> =>
   new Map(
@@ -200,7 +201,10 @@ const mapsIn = (sight: Sight, server: string): ReadonlyMap<string, KubeObject> =
       .map((object) => [object.metadata.name ?? '', object]),
   );
 
-/** Of the hub: as clusters should have it. A server that is down may keep the person from removing the other one of two: either will do. */
+/**
+ * The objects that clusters should have, from the hub. While a server is down the user may not have deleted one of two
+ * copies: then either text is accepted.
+ */
 function wanted(sight: Sight, form: Form): ReadonlyMap<string, readonly (string | undefined)[]> {
   const found = mapsIn(sight, 'hub');
   const wraps = (sight.store('hub')?.range(form.keys).items ?? []).map((item) => item.object());
@@ -216,7 +220,7 @@ function wanted(sight: Sight, form: Form): ReadonlyMap<string, readonly (string 
 
 function unsettled(sight: Sight, form: Form): string | undefined {
   if (['hub', ...MEMBERS].some((server) => sight.store(server) === undefined)) return 'a server is down';
-  // The hub may be down for as long as the person lives.
+  // The hub may be down while the user is active.
   const isBegun =
     (sight.store('hub')?.range(`${placement.cluster.group}/${placement.cluster.plural}/`).items ?? []).length > 0;
   if (!isBegun) return undefined;

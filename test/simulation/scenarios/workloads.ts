@@ -1,5 +1,5 @@
-// What a member cluster makes of Deployments, in a world: after a while they are available, unless their image is bad. As small as it can be:
-// the rules of a whole pretend cluster would cost most of a world's steps.
+// The Deployment controller of a member in a world: Deployments become available after a while, unless their image is
+// bad. It is minimal, because the rules of a complete simulated cluster would cost most of a world's steps.
 import type { Resource } from '../../../src/api/kind.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
 import { patchStatus, seen } from '../../../src/runtime/actions.ts';
@@ -36,7 +36,7 @@ interface Status {
 export const imageOf = ({ spec }: KubeObject): string => (spec as Spec).template.spec.containers[0]?.image ?? '';
 export const isBad = (image: string): boolean => image.includes('bad');
 
-/** Rolled out as its spec says, and all of it available. */
+/** Its newest spec is rolled out completely and available. */
 export function isUp({ metadata, spec, status }: KubeObject): boolean {
   const { replicas = 1 } = spec as Spec;
   const { observedGeneration, updatedReplicas, availableReplicas, unavailableReplicas = 0 } = (status ?? {}) as Status;
@@ -49,7 +49,7 @@ export function isUp({ metadata, spec, status }: KubeObject): boolean {
 }
 
 function workloads(): Controller<{ readonly deployment: KubeObject; readonly since: number; readonly now: number }> {
-  /** When each state of a Deployment was seen first. */
+  /** When each generation of a Deployment was first seen. */
   const begun = new Map<string, { readonly generation: number; readonly at: number }>();
   return {
     name: 'workloads',
@@ -72,7 +72,7 @@ function workloads(): Controller<{ readonly deployment: KubeObject; readonly sin
         holds: [],
         because,
       });
-      // The old copies stay until the new ones are there.
+      // The old Pods stay until the new ones are available.
       const rolling = {
         observedGeneration: generation,
         replicas,
