@@ -1,4 +1,4 @@
-// Names for shell completion, from the server. A completion never fails: what cannot be read is not offered.
+// Names for shell completion, from the server. Completion never fails: what cannot be read is not offered.
 import { freeze } from '../api/freeze.ts';
 import { memberCluster } from '../api/member-cluster.ts';
 import { ApiError, LostError, UserError } from '../base/errors.ts';

@@ -1,4 +1,4 @@
-// `flotilla freeze` and `flotilla unfreeze`: hold every rollout and run, or those that it names, until the freeze ends.
+// `flotilla freeze` and `flotilla unfreeze`: stops every rollout and run, or the given ones, until the freeze ends.
 import { type Freeze, type FreezeSpec, freeze } from '../api/freeze.ts';
 import { memberCluster } from '../api/member-cluster.ts';
 import { kubeTime } from '../base/clock.ts';
@@ -22,7 +22,7 @@ export interface FreezeOptions {
   /** RFC 3339, or a duration such as 2h. */
   readonly until?: string;
   readonly placements: readonly WhichPlacement[];
-  /** As in `kubectl get -l`. */
+  /** A selector as in `kubectl get -l`. */
   readonly clusters?: string;
   readonly now: number;
 }
@@ -32,7 +32,7 @@ export async function freezeFleet(server: Server, options: FreezeOptions, print:
   if (reason.trim() === '') throw bad('a freeze needs a reason: -m TEXT');
   const until = options.until === undefined ? undefined : momentOf(options.until, now);
   const clusterSelector = clusters === undefined ? undefined : selectorOf(clusters);
-  // A freeze of a placement that does not exist would hold nothing, without a word.
+  // A freeze of a placement that does not exist would silently have no effect.
   for (const which of placements) await getPlacement(server, which);
   const scope: Pick<FreezeSpec, 'placements' | 'clusterSelector'> = {
     ...(placements.length === 0
@@ -91,7 +91,7 @@ export async function unfreeze(
   if (missing !== undefined) throw new UserError('NotFound', `Freeze "${missing}" not found (${listed(known)})`);
   if (known.length === 0) throw new UserError('NotFound', 'no Freeze found: nothing is frozen');
   const active = known.filter((each) => isActive(each, now));
-  // One that has ended by itself holds nothing, so it is not asked about.
+  // A freeze that has ended has no effect, so it needs no confirmation.
   const meant = all || active.length === 0 ? known : active;
   if (names.length === 0 && !all && meant.length > 1)
     throw bad(`there are ${meant.length} Freezes: name one, or end all with --all (${listed(meant)})`);
@@ -108,7 +108,7 @@ export async function unfreeze(
   if (left.length > 0) print.warning(`still frozen: ${listed(left)}`);
 }
 
-/** After a command that changed what a placement rolls out: a freeze that holds it is named. Fails at nothing. */
+/** After a command that changed what a placement rolls out: names a freeze that holds it. Never fails. */
 export async function noteFreezes(
   server: Server,
   { name, namespace }: Pick<WhichPlacement, 'name' | 'namespace'>,
@@ -131,7 +131,7 @@ export async function noteFreezes(
   }
 }
 
-/** Members that join later may match, so it is no error. */
+/** Members that join later may match, so it is only a warning. */
 async function warnOfNone(
   { transport }: Server,
   selector: NonNullable<FreezeSpec['clusterSelector']>,
@@ -179,7 +179,7 @@ function momentOf(text: string, now: number): number {
   return moment;
 }
 
-/** Equality and set requirements, as the API writes them. */
+/** Equality-based and set-based requirements, as a label selector of the API. */
 function selectorOf(text: string): NonNullable<FreezeSpec['clusterSelector']> {
   let requirements: ReturnType<typeof parseSelector>['requirements'];
   try {

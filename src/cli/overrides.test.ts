@@ -1,4 +1,5 @@
-// `flotilla overrides` against the real API server over https, in both scopes. No hub runs: snapshots are given.
+// `flotilla overrides` against the real API server over https, in both scopes. No hub runs: the test creates the
+// snapshots.
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../api/object.ts';
 import { clusterFamily, families, type PlacementFamily } from '../hub/families.ts';

@@ -1,4 +1,5 @@
-// `flotilla overrides placement/NAME [--cluster C]`: which overrides apply on which cluster, in which order, and what they change. Only reads.
+// `flotilla overrides placement/NAME [--cluster C]`: which overrides apply on which cluster, in which order, and what
+// they change. Read-only.
 import { unwrapped } from '../api/enveloped.ts';
 import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
 import { labels } from '../api/names.ts';
@@ -35,7 +36,7 @@ interface OnCluster {
   readonly overrides: readonly string[];
   readonly values?: Readonly<Record<string, string>>;
   readonly diff?: readonly ObjectDiff[];
-  /** Why they do not apply. */
+  /** Why they cannot be applied. */
   readonly error?: string;
   readonly objects?: readonly KubeObject[];
 }
@@ -91,7 +92,7 @@ interface ForecastInput {
   readonly snapshots: readonly HubOverrideSnapshot[];
   readonly labels: Readonly<Record<string, string>>;
   readonly objects: readonly KubeObject[];
-  /** With their envelopes. */
+  /** Including their envelopes. */
   readonly selected: readonly KubeObject[];
 }
 
@@ -123,7 +124,7 @@ function onCluster(cluster: string, ground: ForecastInput): OnCluster {
 
 const withoutObjects = ({ objects: _objects, ...rest }: OnCluster) => rest;
 
-/** The objects of each cluster, which a comment names. */
+/** The objects of each cluster, with a comment that names the cluster. */
 const rendered = (clusters: readonly OnCluster[]): string =>
   clusters
     .flatMap(({ cluster, objects, error }) => [

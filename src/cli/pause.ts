@@ -1,4 +1,5 @@
-// `flotilla pause|resume placement/NAME`: stops a rolling or partitioned rollout, and lets it go on. Only spec.strategy.paused is written.
+// `flotilla pause|resume placement/NAME`: pauses or resumes a rolling or partitioned rollout. Only spec.strategy.paused
+// is written.
 import type { Placement } from '../api/placement.ts';
 import { UserError } from '../base/errors.ts';
 import { placementTarget, titleOf, type WhichPlacement } from '../insight/which-placement.ts';
@@ -23,7 +24,7 @@ export async function setPaused(server: Server, which: WhichPlacement, paused: b
     print.line(`${refer(at)} is ${paused ? 'paused already' : 'not paused'}`);
     return;
   }
-  // A merge patch without a resourceVersion: other fields may change meanwhile, this one is meant as written.
+  // A merge patch without a resourceVersion, because changes of other fields do not matter.
   const { object, warnings = [] } = await server.transport.call({
     verb: 'patch',
     at,

@@ -1,4 +1,5 @@
-// The real API server over https with some objects on it, status and all, as commands find it, and what they print. No hub runs.
+// The real API server over https with some objects and their status, as commands find it, and what they print. No hub
+// runs.
 import { onTestFinished } from 'vitest';
 import { admin, theHub } from '../../test/cluster.ts';
 import { http1, type Start, type Subject } from '../../test/conformance/subjects.ts';
@@ -10,9 +11,9 @@ import type { HttpTransport } from '../client/http.ts';
 
 export interface Serving {
   readonly subject: Subject;
-  /** Makes an object, or says something else in its status. */
+  /** Creates an object, or replaces its status. */
   write(object: KubeObject): Promise<void>;
-  /** What a command gets. */
+  /** The connection that a command gets. */
   server(as?: User): Promise<{
     readonly transport: HttpTransport;
     readonly catalogue: Awaited<ReturnType<typeof discover>>;
@@ -20,7 +21,7 @@ export interface Serving {
   }>;
 }
 
-/** Ends with the test. */
+/** Stops with the test. */
 export async function serving(
   objects: readonly KubeObject[],
   options: Parameters<Start>[0] = { kinds: hubKinds },
@@ -55,7 +56,7 @@ export async function serving(
   };
 }
 
-/** Keeps what a command prints. */
+/** Records what a command prints. */
 export function printing() {
   const out: string[] = [];
   const errors: string[] = [];
@@ -64,7 +65,7 @@ export function printing() {
     out,
     errors,
     text: () => out.join('\n'),
-    /** Resolves at the next line that is printed. */
+    /** Resolves at the next printed line. */
     told: () => new Promise<void>((resolve) => heard.push(resolve)),
     print: {
       line(text: string) {
@@ -77,7 +78,7 @@ export function printing() {
   };
 }
 
-/** The same server, with an ear on what is asked of it. */
+/** The same server, with a callback for every request. */
 export const overheard = <S extends { readonly transport: Transport }>(
   server: S,
   note: (request: Request) => void,
@@ -92,7 +93,7 @@ export const overheard = <S extends { readonly transport: Transport }>(
   } satisfies Transport,
 });
 
-/** The server counts generations: what a test writes about the present one must say its number. */
+/** The server sets generations, so a status for the present one must use its number. */
 function aboutGeneration(status: unknown, generation: number): unknown {
   return JSON.parse(JSON.stringify(status), (key, value) =>
     key === 'observedGeneration' && value > 0 ? generation : value,

@@ -1,4 +1,4 @@
-// `approve` in both its forms against the real API server over https. No hub runs: a test writes what a hub would.
+// Both forms of `approve` against the real API server over https. No hub runs: the test writes what a hub would.
 import { afterEach, describe, expect, test } from 'vitest';
 import { testClock, theHub } from '../../../test/cluster.ts';
 import { http1, type Subject } from '../../../test/conformance/subjects.ts';
@@ -25,7 +25,7 @@ const condition = (type: string, status: string, observedGeneration = 1): Condit
   ({ type, status, reason: 'R', message: '', lastTransitionTime: NOW, observedGeneration }) as Condition;
 const gate = (approvalRequestName: string) => ({ type: 'Approval', approvalRequestName, conditions: [] });
 
-/** Run `r`, whose stage `prod` waits before it and will wait after it; the first is asked for. */
+/** Run `r`, whose stage `prod` has a gate before and after it; the first is requested. */
 async function waiting(family = clusterFamily) {
   const namespace = family.run.namespaced ? 'team' : undefined;
   const subject = await http1({ kinds: hubKinds });
@@ -62,7 +62,7 @@ async function waiting(family = clusterFamily) {
   const lines: string[] = [];
   const print = { line: (text: string) => lines.push(text), warning: () => {}, error: () => {} };
   const clock = testClock();
-  /** Something happens right before a patch goes out. */
+  /** Runs `meddle` right before a patch is sent. */
   const meddled = (meddle: () => Promise<unknown>) => ({
     ...server,
     transport: {

@@ -1,6 +1,6 @@
-// `flotilla approve RUN [--stage S]` and `kubectl fleet approve KIND --name NAME`: opens a gate. Guarantee: other
-// content of the request is kept, also
-// when another client writes there at the same moment, and the approval refers to the request as it was read.
+// `flotilla approve RUN [--stage S]` and `kubectl fleet approve KIND --name NAME`: opens a gate. Guarantee: the rest of
+// the request is kept, even if another client writes it at the same time, and the approval is for the generation that
+// was read.
 import { type ApprovalRequest, PLAIN_APPROVAL, REJECTED } from '../../api/approval-request.ts';
 import type { Condition } from '../../api/conditions.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
@@ -27,7 +27,7 @@ const bad = (message: string): UserError => new UserError('BadArgument', message
 
 export interface ApproveRun extends Omit<Asked, 'stage'> {
   readonly run: string;
-  /** Absent = the one that waits for a person. */
+  /** Absent = the one that waits for an approval. */
   readonly stage?: string;
   readonly namespace?: string;
   readonly message?: string;
@@ -40,7 +40,7 @@ export async function approveRun(server: Server, options: ApproveRun, print: Pri
   print.line(`${refer(target)} approved${signature(request)}: ${when} stage "${stage}"${later}`);
 }
 
-/** The run waits at the gate until it is approved after all, or stopped. */
+/** The run waits at the gate until it is approved or stopped. */
 export async function rejectRun(server: Server, options: ApproveRun, print: Print): Promise<void> {
   const { message: text = '' } = options;
   if (text.trim() === '') throw bad('set the reason with -m; it is shown with the run');
@@ -136,7 +136,7 @@ const KINDS: Readonly<Record<string, 'cluster' | 'namespaced'>> = {
   areq: 'namespaced',
 };
 
-/** What is asked for by kind and name. Throws a UserError on what cannot be, before any server is asked. */
+/** The request by kind and name. Throws a UserError on invalid arguments before any server is called. */
 export function requestNamed({ kind, name, namespace }: Pick<ApproveRequest, 'kind' | 'name' | 'namespace'>): Named {
   const word = kind.toLowerCase();
   const scope = Object.hasOwn(KINDS, word) ? KINDS[word] : undefined;
@@ -180,9 +180,9 @@ interface Approving {
   readonly verdict?: 'rejected';
   readonly clock: Clock;
   readonly signal?: AbortSignal;
-  /** Throws if this is not to be approved. */
+  /** Throws if this request must not be approved. */
   check?(request: ApprovalRequest): void;
-  /** In place of the usual words. */
+  /** Instead of the usual NotFound error. */
   absent?(): UserError;
 }
 
@@ -207,7 +207,7 @@ async function setApproved(server: Server, at: Named, approving: Approving): Pro
       },
       clock.now(),
     );
-    // The list is replaced as a whole, so it is written on top of what was read and on nothing else.
+    // The patch replaces the whole list, so it requires the resourceVersion that was read.
     const conditions = [...old.filter(({ type }) => type !== 'Approved'), approved];
     const body = { metadata: { resourceVersion }, status: { conditions } } as unknown as Json;
     try {

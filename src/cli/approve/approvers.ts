@@ -1,4 +1,4 @@
-// Who may open the gates of runs: those whom a role for approvers was given to, as far as the caller may read that.
+// Who may open the gates of runs: the subjects that are bound to an approver role, as far as the caller may read that.
 
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -21,7 +21,7 @@ interface Grant extends KubeObject {
   readonly subjects?: readonly { readonly kind: string; readonly name: string; readonly namespace?: string }[];
 }
 
-/** In words; the role alone if its subjects cannot be read. */
+/** As a phrase; only the role if its subjects cannot be read. */
 export async function approversOf(
   { transport }: Pick<Connected, 'transport'>,
   namespace: string | undefined,

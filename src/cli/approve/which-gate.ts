@@ -1,4 +1,4 @@
-// Which gate of a run a person means: a stage has one before it, one after it, both or none.
+// Which gate of a run a user means: a stage has one before it, one after it, both or none.
 import { conditionOf } from '../../api/next-condition.ts';
 import type { StagedUpdateRun, StageStatus, StageTaskStatus } from '../../api/staged-update-run.ts';
 import { UserError } from '../../base/errors.ts';
@@ -8,21 +8,21 @@ export type When = 'before' | 'after';
 
 export interface Gate {
   readonly when: When;
-  /** Of the request that opens it. */
+  /** The name of the request that opens it. */
   readonly request: string;
-  /** A person was asked. */
+  /** The approval was requested. */
   readonly isAsked: boolean;
-  /** It is open, whatever has become of the request. */
+  /** It is open, whatever the state of the request. */
   readonly isOpen: boolean;
 }
 
 export interface Asked {
   readonly stage: string;
-  /** Absent = the one that is closed; the first, if both are. */
+  /** Absent = the closed one; the first if both are closed. */
   readonly when?: When;
 }
 
-/** Without a stage: the one gate that waits for a person. Throws a UserError that lists what there is. */
+/** Without a stage: the one gate that waits for an approval. Throws a UserError that lists the gates. */
 export function gateAsked(run: StagedUpdateRun, title: string, when?: When): Required<Asked> {
   const stages = stagesIn(run, title);
   const closed = stages.flatMap((stage) =>
@@ -50,7 +50,7 @@ function stagesIn({ status }: StagedUpdateRun, title: string): readonly StageSta
   throw new UserError('NotReady', `${title} has no stages yet: ${withoutMarker(why)}`);
 }
 
-/** `title`: of the run, as in `StagedUpdateRun "team/r"`. Throws a UserError that says what there is instead. */
+/** `title`: of the run, as in `StagedUpdateRun "team/r"`. Throws a UserError that lists the existing gates. */
 export function gateOf(run: StagedUpdateRun, title: string, { stage, when }: Asked): Gate {
   const stagesStatus = stagesIn(run, title);
   const found = stagesStatus.find(({ stageName }) => stageName === stage);
@@ -60,7 +60,7 @@ export function gateOf(run: StagedUpdateRun, title: string, { stage, when }: Ask
   }
   const gates = approvalsOf(found);
   const fitting = when === undefined ? gates : gates.filter((gate) => gate.when === when);
-  // The gate after a stage is requested when the one before it is long open, so the second of two closed ones cannot be meant.
+  // The gate after a stage is requested long after the one before it is open, so if both are closed the first is meant.
   const gate = fitting.find(({ isOpen }) => !isOpen) ?? fitting.at(-1);
   if (gate !== undefined) return gate;
   const other = gates[0] && `; it asks for one ${gates[0].when} it: --${gates[0].when}`;
@@ -83,7 +83,7 @@ const gatesIn = (when: When, tasks: readonly StageTaskStatus[] = []): readonly G
       isOpen: conditionOf(conditions, 'ApprovalRequestApproved')?.status === 'True',
     }));
 
-/** Why a run does not ask for something yet, as far as it says. */
+/** Why a run has not requested an approval yet, as far as its status shows. */
 export function whyNotAsked({ spec, status }: StagedUpdateRun): string {
   const succeeded = conditionOf(status?.conditions, 'Succeeded');
   if (succeeded !== undefined) return `it has ended: ${withoutMarker(succeeded.message)}`;

@@ -1,4 +1,4 @@
-// GitRepos and ClusterGroups of Rancher Fleet: what becomes of each field.
+// GitRepos and ClusterGroups of Rancher Fleet: how each field is converted.
 import { describe, expect, test } from 'vitest';
 import { gitRepo } from '../../api/git-repo.ts';
 import { parseYamlDocuments } from '../../base/yaml.ts';

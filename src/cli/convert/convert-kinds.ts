@@ -1,4 +1,5 @@
-// GitRepos and ClusterGroups of `fleet.cattle.io` as ours. Guarantee: each field is carried over or named. Pure.
+// Converts GitRepos and ClusterGroups of `fleet.cattle.io` to ours. Guarantee: each field is converted or reported.
+// Pure.
 import { SYSTEM_NAMESPACE } from '../../api/names.ts';
 import { isObject } from '../../base/json.ts';
 import { writeYaml } from '../../base/write-yaml.ts';
@@ -34,7 +35,7 @@ const TARGET_FIELDS: readonly string[] = [
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
 
-/** undefined = these are no GitRepos and ClusterGroups of Rancher Fleet. */
+/** undefined = these are not GitRepos and ClusterGroups of Rancher Fleet. */
 export function convertKinds(documents: readonly unknown[]): Converted | undefined {
   const isOurs = (each: unknown): each is Fields =>
     isObject(each) &&
@@ -71,13 +72,13 @@ function gitRepoOf(object: Fields, left: string[]): object {
   const about = nameIn(object);
   const { targets, correctDrift, ...rest } = specOf(object);
   const spec = kept(rest, GIT_REPO_FIELDS, `${about}: spec`, left);
-  // Fleet follows master where nothing is named; here that would be the default branch.
+  // Without a branch or revision, Fleet follows master; here that would be the default branch.
   const branch = isSet(spec['branch']) || isSet(spec['revision']) ? {} : { branch: 'master' };
   const listed = (Array.isArray(targets) ? targets.filter(isObject) : []).map((target, at) =>
     kept(target, TARGET_FIELDS, `${about}: spec.targets[${at}]`, left),
   );
   const drift = isObject(correctDrift) ? kept(correctDrift, ['enabled'], `${about}: spec.correctDrift`, left) : {};
-  // Fleet corrects drift only where it is turned on; here it is corrected unless it is turned off.
+  // Fleet corrects drift only if it is enabled; here it is corrected unless disabled.
   const isCorrected = drift['enabled'] === true;
   const { metadata } = object;
   const from = isObject(metadata) && isSet(metadata['namespace']) ? String(metadata['namespace']) : undefined;

@@ -1,5 +1,5 @@
-// `flotilla convert FILE`: the rollout strategy and the targets of a Rancher Fleet `fleet.yaml` or Bundle, as a strategy block or a whole placement.
-// Guarantee: each field of the file is carried over or named. Pure.
+// `flotilla convert FILE`: converts the rollout strategy and the targets of a Rancher Fleet `fleet.yaml` or Bundle to a
+// strategy block or a whole placement. Guarantee: each field of the file is converted or reported. Pure.
 import { labels } from '../../api/names.ts';
 import { UserError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
@@ -11,7 +11,7 @@ import { convertKinds } from './convert-kinds.ts';
 
 export interface Converted {
   readonly yaml: string;
-  /** What was left out, and what to do about it. */
+  /** The fields that were left out, with the next step for each. */
   readonly left: readonly string[];
 }
 
@@ -32,9 +32,9 @@ const PARTITION_FIELDS: readonly string[] = [
   'clusterGroup',
   'clusterGroupSelector',
 ];
-/** Names of the namespace that the bundle is installed in, the most specific first. */
+/** Fields with the namespace that the bundle is installed in, the most specific first. */
 const NAMESPACE_FIELDS = ['namespace', 'targetNamespace', 'defaultNamespace'] as const;
-/** Of the placement beside its strategy. */
+/** Fields that become part of the placement outside its strategy. */
 const WHOLE_FIELDS: readonly string[] = ['targets', 'overrideTargets', 'dependsOn', 'labels', ...NAMESPACE_FIELDS];
 const CARRIED: readonly string[] = ['rolloutStrategy', 'paused', 'keepResources', 'correctDrift', ...WHOLE_FIELDS];
 
@@ -92,7 +92,7 @@ function fieldsIn(documents: readonly unknown[], source: string): Fields {
     );
   }
   if (first['apiVersion'] === undefined) return first;
-  // A Bundle is complete: one that says nothing about drift does not correct it.
+  // A Bundle is complete: without correctDrift, drift is not corrected.
   if (first['kind'] === 'Bundle' && isObject(first['spec']))
     return { correctDrift: { enabled: false }, ...first['spec'] };
   throw new UserError(
@@ -115,7 +115,7 @@ function strategyOf({ rolloutStrategy, paused, keepResources, correctDrift }: Fi
     type: 'Partitioned',
     ...(Object.keys(partitioned).length === 0 ? {} : { partitioned }),
     ...(paused === true ? { paused } : {}),
-    // Drift is corrected unless that is turned off; a fleet.yaml that says nothing leaves it to its GitRepo.
+    // Drift is corrected unless correctDrift disables it; a fleet.yaml without it leaves it to the GitRepo.
     ...(correctsDrift(correctDrift, left) ? {} : { applyStrategy: { whenToApply: 'OnRevision' } }),
     ...(keepResources === true ? { deleteStrategy: { propagationPolicy: 'Abandon' } } : {}),
   };
@@ -142,7 +142,7 @@ function labelsOf({ labels: given }: Fields, left: string[]): Fields {
   return {};
 }
 
-/** What a reader of the hub's finds wrong is not carried over. */
+/** A value that the hub's parser rejects is reported instead of converted. */
 const naming =
   (left: string[]) =>
   (place: readonly (string | number)[], message: string): void => {
@@ -196,7 +196,7 @@ function policyOf(fields: Fields, left: string[]): object | undefined {
   const all = [...terms, ...(names.length === 0 ? [] : [{ labelSelector: nameSelector(names) }])];
   if (all.length > MAX_TERMS)
     left.push(`${key} makes ${all.length} terms of a policy, at most ${MAX_TERMS} are possible: use fewer targets`);
-  // No target that can be carried over must not become all clusters.
+  // If no target can be converted, the result must not select all clusters.
   const clusterSelectorTerms = all.length === 0 ? [{ labelSelector: NO_CLUSTER }] : all;
   const required = { requiredDuringSchedulingIgnoredDuringExecution: { clusterSelectorTerms } };
   return { placementType: 'PickAll', affinity: { clusterAffinity: required } };
@@ -205,7 +205,7 @@ function policyOf(fields: Fields, left: string[]): object | undefined {
 const MAX_TERMS = 10;
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** A cluster matches when all that is given holds. */
+/** A cluster matches if all given criteria match. */
 function termOf(selector: Fields | undefined, clusterName: string, clusterGroup: string): Fields {
   const named = clusterName === '' ? undefined : nameSelector([clusterName]);
   const expressions = selector?.['matchExpressions'];
@@ -226,5 +226,5 @@ const nameSelector = (values: readonly string[]) => ({
   matchExpressions: [{ key: labels.memberName, operator: 'In', values }],
 });
 
-/** Every cluster has a name. */
+/** Every cluster has a name, so this matches none. */
 const NO_CLUSTER = { matchExpressions: [{ key: labels.memberName, operator: 'DoesNotExist' }] };

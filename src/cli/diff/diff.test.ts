@@ -1,4 +1,4 @@
-// `flotilla diff` where it cannot read a cluster, and between revisions, on the real API server over https. No hub runs.
+// `flotilla diff` if a cluster cannot be read, and between revisions, on the real API server over https. No hub runs.
 import { describe, expect, test } from 'vitest';
 import { annotations, labels } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -16,7 +16,7 @@ const namespaced = (name: string): KubeObject =>
   ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } }) as KubeObject;
 const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'app', namespace: 'shop' } };
 
-// ---- what the agents reported
+// ---- reports of the agents
 
 const OBSERVED = '2026-01-01T11:55:00Z';
 const FIRST = '2026-01-01T11:00:00Z';
@@ -52,7 +52,7 @@ const STATES: readonly ClusterPlacementState[] = [
 interface Given {
   readonly family?: PlacementFamily;
   readonly at?: DiffOptions['members']['at'];
-  /** Their Works cannot be seen. */
+  /** Clusters whose Works cannot be read. */
   readonly without?: readonly string[];
   readonly options?: Partial<DiffOptions>;
 }

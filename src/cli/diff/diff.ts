@@ -1,4 +1,4 @@
-// `flotilla diff`: prints what differs, between the hub and the clusters or between two revisions.
+// `flotilla diff`: prints the differences between the hub and the clusters, or between two revisions.
 
 import { plainText } from '../../insight/plain-text.ts';
 import { titleOf, type WhichPlacement } from '../../insight/which-placement.ts';

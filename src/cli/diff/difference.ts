@@ -17,7 +17,7 @@ export const nameOf = ({ kind, metadata }: KubeObject): string =>
     namespace: metadata.namespace,
   });
 
-/** None if they are equal. Keys are sorted, so that only values differ. */
+/** Empty if they are equal. Keys are sorted, so that only values differ. */
 export function differenceOf(
   object: string,
   before: object | undefined,

@@ -1,7 +1,7 @@
-// Two texts to the lines in which they differ, in the unified form that diff and kubectl diff print. Pure.
+// The differing lines of two texts, in the unified format of diff and kubectl diff. Pure.
 
 const CONTEXT = 3;
-/** Above this many pairs of lines the changed part is shown as replaced as a whole. */
+/** Above this many pairs of lines, the changed part is shown as replaced as a whole. */
 const MAX_PAIRS = 4_000_000;
 
 interface Line {
@@ -69,7 +69,7 @@ function middle(before: readonly string[], after: readonly string[]): readonly L
   return [...lines, ...removed.slice(row), ...added.slice(column)];
 }
 
-/** Changed lines with their context; those that touch are one. */
+/** Changed lines with their context; overlapping hunks are merged. */
 function hunksOf(lines: readonly Line[]): readonly { readonly from: number; readonly to: number }[] {
   const hunks: { from: number; to: number }[] = [];
   for (const [at, { mark }] of lines.entries()) {

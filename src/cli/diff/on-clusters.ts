@@ -1,5 +1,5 @@
-// `flotilla diff placement/NAME`: how what runs on the clusters differs from what the hub ordered for each. Read on the member where the caller
-// has a context of its name, else from the lists in the placement's status; which of the two is always reported. Only reads.
+// `flotilla diff placement/NAME`: how the objects on the clusters differ from their Works. Read on the member if the
+// caller has a context of its name, else from the lists in the placement's status; the output says which. Read-only.
 import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import type { Resource } from '../../api/kind.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
@@ -21,7 +21,7 @@ import { differenceOf, nameOf, type ObjectDifference } from './difference.ts';
 
 export type Comparison = ApplyStrategy['comparisonOption'];
 
-/** As the agent compares: the hub's side laid over the live object, without what servers fill in. */
+/** Compares like the agent: the hub's object merged over the live one, without fields that servers fill in. */
 export type Sides = (
   manifest: KubeObject,
   live: KubeObject | undefined,
@@ -30,11 +30,11 @@ export type Sides = (
 
 export interface ClusterDifference {
   readonly cluster: string;
-  /** The resource snapshot that the hub ordered for it, which may be an earlier one than the newest. */
+  /** The resource snapshot of its Works, which may be older than the newest. */
   readonly snapshot?: string;
   /** Where it was read. */
   readonly from: 'member' | 'status';
-  /** Of `status`: why not on the member. */
+  /** For `status`: why it was not read on the member. */
   readonly because?: string;
   /** How many objects were compared; unknown if only the status was read. */
   readonly compared?: number;
@@ -126,18 +126,18 @@ async function read(
   return { compared: manifests.length, differences };
 }
 
-/** Of a kind that the hub does not serve, such as one in an envelope: as the agent named it. */
+/** For a kind that the hub does not serve, such as one in an envelope: as the agent reported it. */
 function reportedKind({ status }: Work, ordinal: number): Resource | undefined {
   const found = status?.manifestConditions?.find(({ identifier }) => identifier.ordinal === ordinal)?.identifier;
   const { group = '', version = '', kind = '', resource: plural = '', namespace } = found ?? {};
-  // It becomes a part of an address, and the member wrote it.
+  // These names are used in a URL, and the member wrote them.
   const isName = [plural, version, ...(group === '' ? [] : [group])].every((each) => NAME.test(each));
   return isName ? { group, version, kind, plural, namespaced: namespace !== undefined } : undefined;
 }
 
 type Entry = NonNullable<PlacementStatus['placementStatuses']>[number];
 
-/** What the agent reported last; values as the status has them. */
+/** The last report of the agent, with the values in the status. */
 function fromStatus(cluster: string, entry: Entry | undefined, because: string): ClusterDifference {
   const drifts = (entry?.driftedPlacements ?? []).map(({ observedDrifts, ...rest }) => ({
     ...rest,

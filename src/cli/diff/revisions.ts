@@ -1,4 +1,5 @@
-// `flotilla diff placement/NAME --revision A --revision B`: what changed between two revisions on the hub, object by object.
+// `flotilla diff placement/NAME --revision A --revision B`: the differences between two revisions on the hub, object by
+// object.
 import type { KubeObject } from '../../api/object.ts';
 import { UserError } from '../../base/errors.ts';
 import type { WhichPlacement } from '../../insight/which-placement.ts';

@@ -99,7 +99,7 @@ describe('a GitRepo', () => {
     const it = await stored(READY);
     await it.sync();
     expect((await it.repo()).spec.forceSyncGeneration).toBe(4);
-    // The hub has not seen it yet, so nothing counts as done.
+    // The hub has not processed it yet, so nothing counts as done.
     expect(await it.show()).toBe(2);
   });
 

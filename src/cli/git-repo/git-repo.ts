@@ -1,4 +1,4 @@
-// `flotilla status|why|sync gitrepo/NAME`: how far a Git repository is on its way to the clusters, what keeps it, and reading it now.
+// `flotilla status|why|sync gitrepo/NAME`: the progress of a Git repository, what blocks it, and reading it now.
 import { type GitRepo, gitRepo, problemText } from '../../api/git-repo.ts';
 import { SYSTEM_NAMESPACE } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
@@ -22,7 +22,7 @@ const kindIn = (argument: string): string => argument.toLowerCase().split('/')[0
 
 export const namesGitRepo = (argument: string): boolean => argument.includes('/') && WORDS.includes(kindIn(argument));
 
-/** Without a namespace one of the system, which makes ClusterResourcePlacements. */
+/** Without a namespace, one in the system namespace, which creates ClusterResourcePlacements. */
 export function whichGitRepo(argument: string, namespace = SYSTEM_NAMESPACE): Named {
   const [, name = '', ...rest] = argument.split('/');
   if (!namesGitRepo(argument) || !NAME.test(name) || rest.length > 0) {
@@ -35,7 +35,7 @@ const getGitRepo = async (server: Server, at: Named): Promise<GitRepo> => (await
 
 // ---- sync
 
-/** Asks the hub to read the repository now; the poll that is due goes on as before. */
+/** Asks the hub to read the repository now; the next poll stays as scheduled. */
 export async function syncGitRepo(server: Server, at: Named, print: Print): Promise<void> {
   const { spec, metadata } = await getGitRepo(server, at);
   if (metadata.deletionTimestamp !== undefined)
@@ -61,7 +61,7 @@ export async function showGitRepo(server: Server, at: Named, options: ShowOption
   return show(server.transport, shownOf(at), { now: await getGitRepo(server, at), options, print });
 }
 
-/** What the status says counts once it speaks of the spec as it is now. */
+/** The status counts once it is about the present generation. */
 const isReady = ({ metadata, status }: GitRepo): boolean =>
   status?.observedGeneration === metadata.generation && conditionOf(status?.conditions, 'Ready')?.status === 'True';
 
@@ -82,7 +82,7 @@ const COUNTERS = [
   ['pending', 'Pending'],
 ] as const;
 
-/** In the words of Rancher Fleet; none while all is ready. */
+/** In the terms of Rancher Fleet; empty while everything is ready. */
 function countsOf({ status }: GitRepo): readonly string[] {
   const counts = COUNTERS.flatMap(([field, word]) => {
     const count = status?.summary?.[field] ?? 0;
@@ -138,7 +138,7 @@ export async function whyGitRepo(server: Server, at: Named, options: WhyOptions,
   return explanation.isWaiting ? EXIT.waiting : EXIT.complete;
 }
 
-/** Pure. The repository first, then what it brings, then the rollout of its bundles. */
+/** The repository first, then its bundles, then their rollouts. Pure. */
 export function explainGitRepo(at: Named, repo: GitRepo): Explanation {
   const about = titled(at);
   const { status = {}, metadata } = repo;

@@ -17,7 +17,7 @@ const clusterIn = (hub: Connection): unknown => {
   return clusters[0]?.cluster;
 };
 
-// Behind a load balancer with certificates of its own, only the caller knows whom to trust.
+// Behind a load balancer with its own certificates, only the caller's kubeconfig has the right CA.
 test('an agent trusts whom the caller trusts', () => {
   expect(clusterIn({ ...caller, ca: 'what the caller trusts' })).toEqual({
     server: caller.server,

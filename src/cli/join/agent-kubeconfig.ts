@@ -1,4 +1,5 @@
-// The kubeconfig of a member's agent: a token for the hub, for its owner's eyes only. A file that is something else is never written over.
+// The kubeconfig of a member's agent: it contains a token for the hub, so only its owner may read it. A file with other
+// content is never overwritten.
 import {
   accessSync,
   closeSync,
@@ -21,7 +22,7 @@ import type { Connection } from '../../client/connection.ts';
 
 export interface AgentToken {
   readonly token: string;
-  /** Base64 of PEM, as in a Secret; absent = only those that the caller trusts. */
+  /** Base64 of PEM, as in a Secret; absent = use the CA of the caller's kubeconfig. */
   readonly ca?: string;
 }
 
@@ -30,7 +31,7 @@ const certificates = (hub: Connection, ca: string | undefined) => {
   return data === undefined ? {} : { 'certificate-authority-data': data };
 };
 
-/** Reaches the hub the way that the caller does; the Secret's certificates serve a caller whose kubeconfig names none. */
+/** Uses the server and CA of the caller; the CA of the Secret is used if the caller's kubeconfig has none. */
 export const agentKubeconfig = (name: string, hub: Connection, { token, ca }: AgentToken): string =>
   stringify(
     {
@@ -54,9 +55,9 @@ export const agentKubeconfig = (name: string, hub: Connection, { token, ca }: Ag
     { lineWidth: 0 },
   );
 
-/** Throws when the file cannot be written later, or holds what an earlier join of this member did not write. */
+/** Throws if the file could not be written later, or has content that no earlier join of this member wrote. */
 export function checkAgentFile(file: string, name: string): void {
-  // A link may lead to a file of another user, or to where others read.
+  // A link may point to the file of another user, or to where others can read it.
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) {
     throw new UserError('OutputIsLink', `${file} is a symbolic link: name another file with --output`);
   }
@@ -96,7 +97,7 @@ function isAgentsOf(name: string, text: string): boolean {
 
 export function writeAgentFile(file: string, text: string): void {
   try {
-    // Not cut off while it is opened, and closed to others before the token is in it, also if it was there before.
+    // Not truncated when it is opened, and made private before the token is written, even if it existed before.
     const opened = openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
     try {
       fchmodSync(opened, 0o600);
@@ -111,8 +112,8 @@ export function writeAgentFile(file: string, text: string): void {
 }
 
 /**
- * Puts a renewed token into the kubeconfig that `join` wrote. The file is replaced as a whole: a process that dies half-way must not cost the
- * agent its only credential.
+ * Writes a renewed token to the kubeconfig of `join`. The file is replaced atomically: a crash in between must not cost
+ * the agent its only credential.
  */
 export function renewAgentFile(file: string, name: string, token: string): void {
   const text = readFileSync(file, 'utf8');

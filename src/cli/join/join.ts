@@ -1,5 +1,5 @@
-// `flotilla join NAME`: gives a cluster an identity on the hub and writes what its agent needs. Works with the caller's rights alone, on every
-// API server. Whatever can be known to fail is found before anything is made.
+// `flotilla join NAME`: gives a cluster an identity on the hub and writes the kubeconfig of its agent. Needs only the
+// caller's permissions and works on every API server. All checks run before anything is created.
 import { joinObjects } from '../../api/join.ts';
 import { memberNameProblem } from '../../api/member-name.ts';
 import type { KubeObject, Labels } from '../../api/object.ts';
@@ -18,15 +18,15 @@ import { type AgentToken, agentKubeconfig, checkAgentFile, writeAgentFile } from
 export interface JoinCommandOptions {
   readonly labels: Labels;
   readonly heartbeatPeriodSeconds?: number;
-  /** Where the agent's kubeconfig goes. */
+  /** The file for the agent's kubeconfig. */
   readonly output: string;
-  /** How long the first token is valid; the agent asks for the same when it renews it. */
+  /** The lifetime of the first token; the agent requests the same when it renews it. */
   readonly tokenLifetimeMs?: number;
-  /** A token Secret instead, for agents that cannot renew their token. */
+  /** Creates a token Secret instead, for agents that cannot renew their token. */
   readonly longLivedToken?: boolean;
 }
 
-/** An agent that was off for a week has to join again; one that runs renews its token after half of this. */
+/** An agent that was off for a week has to join again; a running one renews its token after half of this. */
 const USUAL_LIFETIME_MS = 7 * 24 * 3_600_000;
 
 const PATIENCE_SECONDS = 30;
@@ -75,7 +75,7 @@ export async function join(
   );
 }
 
-/** Gives a member that exists the labels and the heartbeat that were asked for; other labels stay. */
+/** Updates the labels and the heartbeat of an existing member; other labels stay. */
 async function brought(server: Connected, wanted: KubeObject): Promise<string> {
   const at = targetOf(server, wanted);
   const { object } = await server.transport.call({ verb: 'get', at });
@@ -96,7 +96,7 @@ async function brought(server: Connected, wanted: KubeObject): Promise<string> {
   return `configured: ${changes.join(', ')}`;
 }
 
-/** Either the hub would take this MemberCluster, or it has one of that name with this very identity. */
+/** Either the hub accepts this MemberCluster, or it has one of that name with this identity. */
 async function checkMember(server: Connected, wanted: KubeObject): Promise<void> {
   const { name, ...at } = hubTarget(server, wanted);
   try {
@@ -129,7 +129,7 @@ function hubTarget(server: Connected, wanted: KubeObject): Target & { readonly n
   }
 }
 
-/** The certificates are those that the hub publishes for Pods, for a caller whose kubeconfig names none. */
+/** The CA is the one that the hub publishes for Pods, for a caller whose kubeconfig has none. */
 async function issueToken(
   server: Connected,
   at: Target & { readonly name: string },
@@ -158,7 +158,7 @@ async function publishedCertificates({ transport }: Connected, namespace: string
   }
 }
 
-/** The API server fills the Secret in; until then it is watched. */
+/** Watches the Secret until the API server has added the token. */
 async function tokenIn(server: Connected, at: Target & { readonly name: string }): Promise<AgentToken> {
   const { name, ...collection } = at;
   const signal = AbortSignal.timeout((PATIENCE_SECONDS + 5) * 1000);

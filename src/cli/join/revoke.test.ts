@@ -1,4 +1,4 @@
-// The identity of a member ends now: with a hub over https, and with the tokens that `join` gives out.
+// Revoking the identity of a member takes effect at once: with a hub over https, and with the tokens of `join`.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';

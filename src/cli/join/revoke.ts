@@ -1,5 +1,5 @@
-// `flotilla join NAME --revoke`: ends the identity of a member now. Every token of a ServiceAccount ends with it, also those that were
-// issued for a time, and a ServiceAccount that is created again is another one.
+// `flotilla join NAME --revoke`: revokes the identity of a member at once. Deleting its ServiceAccount invalidates all
+// of its tokens, also issued ones, and a new ServiceAccount of that name is another identity.
 import { joinObjects } from '../../api/join.ts';
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
 import type { KubeObject } from '../../api/object.ts';

@@ -1,4 +1,5 @@
-// The taint that keeps new placements away from a cluster that is drained. `kubectl fleet` of KubeFleet sets and removes the same one.
+// The taint that keeps new placements away from a drained cluster. KubeFleet's `kubectl fleet` sets and removes the
+// same one.
 import { type MemberCluster, memberCluster, type Taint } from '../../api/member-cluster.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Json } from '../../base/json.ts';
@@ -13,11 +14,11 @@ const isCordon = ({ key, value, effect }: Taint): boolean =>
 
 const CORDON: Taint = { key: 'cordon-key', value: 'cordon-value', effect: 'NoSchedule' };
 
-/** Whether something was changed. */
+/** Returns whether anything was changed. */
 export const cordon = (server: Server, cluster: string, signal?: AbortSignal): Promise<boolean> =>
   retaint(server, cluster, (taints) => (taints.some(isCordon) ? taints : [...taints, CORDON]), signal);
 
-/** Removes that taint and no other. */
+/** Removes only that taint. */
 export const uncordon = (server: Server, cluster: string, signal?: AbortSignal): Promise<boolean> =>
   retaint(
     server,
@@ -26,7 +27,7 @@ export const uncordon = (server: Server, cluster: string, signal?: AbortSignal):
     signal,
   );
 
-/** Writes the taints that `change` returns; the same list means that nothing is to be done. Returns whether something was changed. */
+/** Writes the taints that `change` returns; the same list means no change. Returns whether anything was changed. */
 export async function retaint(
   server: Server,
   cluster: string,
@@ -39,7 +40,7 @@ export async function retaint(
     const before = member.spec?.taints ?? [];
     const after = change(before);
     if (after === before) return false;
-    // The list is replaced as a whole, so it is written on top of what was read and on nothing else.
+    // The patch replaces the whole list, so it requires the resourceVersion that was read.
     const { resourceVersion } = member.metadata;
     const body = { metadata: { resourceVersion }, spec: { taints: after } } as unknown as Json;
     try {

@@ -1,5 +1,6 @@
-// `flotilla drain CLUSTER` and `kubectl fleet draincluster`: taints a cluster, then evicts every ClusterResourcePlacement from it, within the
-// budgets. What cannot be evicted (PickFixed and namespaced placements, blocked evictions) is listed with the next step.
+// `flotilla drain CLUSTER` and `kubectl fleet draincluster`: taints a cluster, then evicts every
+// ClusterResourcePlacement from it, within the budgets. What cannot be evicted (PickFixed and namespaced placements,
+// blocked evictions) is listed with the next step.
 import { type Binding, binding } from '../../api/binding.ts';
 import { type Eviction, eviction } from '../../api/eviction.ts';
 import { labels } from '../../api/names.ts';
@@ -23,7 +24,7 @@ export interface DrainOptions {
   readonly timeoutMs: number;
   /** How often blocked evictions are tried; absent = until the timeout. */
   readonly maxRounds?: number;
-  /** Eight hexadecimal digits that no earlier eviction has in its name. */
+  /** Eight hexadecimal digits that make the name of an eviction unique. */
   suffix(): string;
   readonly clock: Clock;
 }
@@ -35,7 +36,7 @@ export interface Left {
   readonly next: string;
 }
 
-/** Prints what happens; returns what is left on the cluster. */
+/** Prints the progress; returns what is left on the cluster. */
 export async function drain(server: Server, options: DrainOptions, print: Print): Promise<readonly Left[]> {
   const { cluster, timeoutMs, maxRounds = Number.POSITIVE_INFINITY, clock } = options;
   const over = new AbortController();
@@ -115,7 +116,7 @@ async function clusterBindings(server: Server, cluster: string) {
   const leaving: Binding[] = [];
   for (const each of await bindingsOn(server, cluster, 'cluster')) {
     const found = isLeaving(each) ? undefined : await findPlacement(server, placementOf(each));
-    // A placement that is being deleted takes its bindings along, and its eviction would be refused.
+    // The bindings of a placement that is being deleted are deleted with it, and an eviction would be refused.
     if (isLeaving(each) || isGone(found)) leaving.push(each);
     else if (!isPickFixed(found)) evictable.push({ binding: each, placement: found });
   }
@@ -143,7 +144,7 @@ async function leftOn(server: Server, cluster: string): Promise<readonly Left[]>
 
 // ---- evicting
 
-/** Creates one eviction and waits for its outcome; returns what is to be said about it. */
+/** Creates one eviction and waits for its outcome; returns a message about it. */
 async function evict(
   server: Server,
   { binding: each, placement: found }: Evictable,
@@ -162,7 +163,7 @@ async function evict(
   try {
     await server.transport.call({ verb: 'create', at: { resource: eviction }, object, manager: 'flotilla' }, signal);
   } catch (error) {
-    // The placement may have been deleted meanwhile; the others are evicted all the same.
+    // The placement may have been deleted meanwhile; the others are still evicted.
     if (!(error instanceof ApiError && error.reason === 'Invalid')) throw error;
     return `${titleOf(each)}: not evicted (${error.message})`;
   }
@@ -172,7 +173,7 @@ async function evict(
     if (now === undefined) return `${titleOf(each)}: the eviction was deleted`;
     if (executed !== undefined) {
       const isEvicted = executed.status === 'True';
-      // It will be tried again under another name, and evictions are never collected.
+      // It is retried under another name, and evictions are never garbage collected.
       if (!isEvicted && options.maxRounds === undefined) {
         await server.transport.call({ verb: 'delete', at: { resource: eviction, name } }, signal);
       }
@@ -186,7 +187,7 @@ async function evict(
 
 const MAX_NAMED = 20;
 
-/** What leaves the cluster besides objects in its namespaces, which one may not expect. */
+/** Cluster-scoped objects that also leave the cluster, which a user may not expect. */
 function clusterScopedOf(found: Placement | undefined): readonly string[] {
   const all = (found?.status?.selectedResources ?? []).filter(({ namespace }) => namespace === undefined);
   if (all.length === 0) return [];

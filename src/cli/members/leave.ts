@@ -1,4 +1,5 @@
-// `flotilla leave MEMBER`: lets a member go and reports how far it is. What runs there stays (--keep), or is removed first (--purge).
+// `flotilla leave MEMBER`: removes a member from the fleet and reports the progress. Its workloads stay (--keep), or
+// are deleted first (--purge).
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
 import { annotations, PURGE } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
@@ -17,15 +18,15 @@ type Server = Pick<Connected, 'transport' | 'catalogue'>;
 
 export interface LeaveOptions {
   readonly cluster: string;
-  /** Removes what was placed there; without it everything keeps running. */
+  /** Deletes the placed objects; otherwise they keep running. */
   readonly purge: boolean;
-  /** undefined = does not wait. */
+  /** undefined = do not wait. */
   readonly timeoutMs?: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
-/** Returns the exit code: `complete` when the member has left or is not waited for, `waiting` when it has not left yet. */
+/** Returns the exit code: `complete` if the member has left or there is no wait, `waiting` if it has not left yet. */
 export async function leave(server: Server, options: LeaveOptions, print: Print): Promise<number> {
   const { cluster, purge, timeoutMs } = options;
   const at: Named = { resource: memberCluster, name: cluster };
@@ -39,7 +40,7 @@ export async function leave(server: Server, options: LeaveOptions, print: Print)
     }
     print.line(`${refer(at)} is leaving already`);
   } else {
-    // An earlier attempt may have left the mark; what this command says counts.
+    // An earlier attempt may have left the annotation; the present command decides.
     const body = { metadata: { uid, annotations: { [annotations.onLeave]: purge ? PURGE : null } } };
     if (purge || marks?.[annotations.onLeave] !== undefined)
       await server.transport.call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: 'flotilla' });
@@ -65,7 +66,8 @@ async function watchLeave(
       signal: stop,
       onLost: (text) => print.warning(text),
     })) {
-      // Without its finalizer the object may be followed by one of the same name, which is another member.
+      // A new member of the same name may follow, so an object without a deletionTimestamp means that the old one has
+      // left.
       if (now === undefined || now.metadata.deletionTimestamp === undefined) {
         print.line(`${refer(at)} has left`);
         return EXIT.complete;

@@ -1,4 +1,4 @@
-// `flotilla members` as people read it. Pure.
+// Renders `flotilla members`. Pure.
 import { ageText, shortDuration } from '../../base/age.ts';
 import { plainText, shortened } from '../../insight/plain-text.ts';
 import type { Amount, MemberView, PlacedHere } from '../../insight/progress/member-view.ts';
@@ -39,7 +39,7 @@ export function renderMembers(members: readonly MemberView[], { now, wide }: Mem
   return lines([align([[...header, 'MESSAGE'], ...rows].map((row) => row.map(plainText)))]);
 }
 
-/** Available of all. */
+/** Available of all placements. */
 const placedText = (placements: readonly PlacedHere[]): string =>
   `${placements.filter(({ isAvailable }) => isAvailable).length}/${placements.length}`;
 

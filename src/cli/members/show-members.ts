@@ -1,4 +1,5 @@
-// `flotilla members` and `flotilla members NAME`: reads the MemberClusters, their bindings and, of one that leaves, its Works.
+// `flotilla members` and `flotilla members NAME`: reads the MemberClusters, their bindings and the Works of a leaving
+// one.
 import { type Binding, binding } from '../../api/binding.ts';
 import type { Resource } from '../../api/kind.ts';
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
@@ -24,7 +25,7 @@ export interface MembersOptions {
   readonly clock: Clock;
 }
 
-/** Returns the exit code: `complete` when every member that is shown is Ready. */
+/** Returns the exit code: `complete` if every shown member is Ready. */
 export async function showMembers(server: Server, { output, clock }: MembersOptions, print: Print): Promise<number> {
   checkHub(server);
   const members = (await listed(server, memberCluster)) as readonly MemberCluster[];
@@ -76,7 +77,7 @@ async function bindingsOf(server: Server, print: Print): Promise<readonly Bindin
   return lists.flat() as readonly Binding[];
 }
 
-/** A caller who may read members but not everything else still sees the members. */
+/** A caller who may only read members still sees the members. */
 async function readable(print: Print, read: () => Promise<readonly KubeObject[]>): Promise<readonly KubeObject[]> {
   try {
     return await read();

@@ -1,4 +1,5 @@
-// `flotilla taint|untaint MEMBER`: taints as `kubectl taint` writes them, key=value:NoSchedule. Only the taints that are named are changed.
+// `flotilla taint|untaint MEMBER`: taints in the format of `kubectl taint`, key=value:NoSchedule. Only the given taints
+// are changed.
 import { memberCluster, type Taint } from '../../api/member-cluster.ts';
 import { LABEL_VALUE, LABEL_VALUE_LENGTH, QUALIFIED_NAME, QUALIFIED_NAME_LENGTH } from '../../api/patterns.ts';
 import { UserError } from '../../base/errors.ts';
@@ -17,7 +18,7 @@ export interface TaintPattern {
 
 const FORM = 'a taint is KEY[=VALUE]:NoSchedule';
 
-/** Throws a UserError that says what is wrong with it. */
+/** Throws a UserError with the reason if it is invalid. */
 export function parseTaint(text: string): Taint {
   const { pattern, effect } = split(text);
   if (effect === undefined) throw new UserError('BadArgument', `"${text}" has no effect: ${FORM}`);
@@ -42,7 +43,9 @@ function split(text: string): { readonly pattern: TaintPattern; readonly effect?
   };
 }
 
-/** As `kubectl taint`: a taint of the same key and effect with another value is refused unless it may be replaced. */
+/**
+ * Like `kubectl taint`: a taint of the same key and effect with another value is an error, unless it may be replaced.
+ */
 export async function taint(
   server: Server,
   cluster: string,
@@ -75,7 +78,7 @@ export function withTaints(
   return [...before.filter((each) => !rivals.includes(each)), ...missing];
 }
 
-/** A pattern that matches nothing is an error: it is most often misspelt. */
+/** A pattern that matches nothing is an error, because it is usually misspelled. */
 export async function untaint(
   server: Server,
   cluster: string,

@@ -1,5 +1,5 @@
-// `flotilla apply -f`: creates what is not there and merges what is, as `kubectl apply` does. Both keep the same annotation, so the two can
-// be used on one object in turn.
+// `flotilla apply -f`: creates missing objects and merges existing ones, as `kubectl apply` does. Both keep the same
+// annotation, so they can be used on one object in turn.
 import type { KubeObject } from '../../api/object.ts';
 import type { Target } from '../../api/transport.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -12,7 +12,7 @@ import type { Manifest } from './manifests.ts';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const MANAGER = 'flotilla-apply';
 
-/** Applies one after the other. A refused object does not stop the rest; the number of refusals comes back. */
+/** Applies one after the other. A refused object does not stop the rest; returns the number of refusals. */
 export async function apply(
   server: Connected,
   manifests: readonly Manifest[],
@@ -45,7 +45,7 @@ async function applyOne(
   return `${refer(at)} ${did}${suffix}`;
 }
 
-/** What the server would make of it, with defaults and all. Stores nothing; throws what it would be refused with. */
+/** The object as the server would store it, with defaults, by a dry run. Throws the error that the write would get. */
 export const rehearse = async (server: Writer, object: KubeObject): Promise<KubeObject> =>
   (await write(server, object, true)).object;
 
@@ -116,7 +116,7 @@ function lastApplied(live: KubeObject): JsonObject {
     const value: unknown = JSON.parse(live.metadata.annotations?.[LAST_APPLIED] ?? '{}');
     return isObject(value) ? (value as JsonObject) : {};
   } catch {
-    // The annotation is malformed: without a record of what we applied, nothing is removed.
+    // The annotation is malformed: without a record of the last applied configuration, nothing is removed.
     return {};
   }
 }

@@ -1,4 +1,4 @@
-// `flotilla delete`: by name or by manifest; says what is gone and what still has to let go.
+// `flotilla delete`: by name or by manifest; reports what is deleted and which finalizers remain.
 import type { Target } from '../../api/transport.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Connected } from '../server/connect.ts';
@@ -20,7 +20,7 @@ export async function deleteNamed(
   );
 }
 
-/** In reverse: what a file creates first is usually what the rest depends on. */
+/** In reverse order, because later objects in a file usually depend on earlier ones. */
 export const deleteManifests = (server: Connected, manifests: readonly Manifest[], print: Print): Promise<number> =>
   deleteAll(server, manifests.map(({ object }) => targetOf(server, object)).reverse(), print);
 

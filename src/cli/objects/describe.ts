@@ -1,4 +1,4 @@
-// `flotilla describe`: everything the server knows of an object, and what happened to it.
+// `flotilla describe`: an object with all its fields and its Events.
 
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';

@@ -1,4 +1,4 @@
-// `flotilla get`: the server's own table, or whole objects as YAML or JSON.
+// `flotilla get`: the server's own table, or full objects as YAML or JSON.
 
 import type { KubeObject } from '../../api/object.ts';
 import type { Json } from '../../base/json.ts';

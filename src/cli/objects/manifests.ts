@@ -1,4 +1,4 @@
-// The objects in the files that a person names with -f: YAML or JSON, files, folders or `-` for standard input.
+// The objects in the files that a user names with -f: YAML or JSON, files, folders or `-` for standard input.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KubeObject } from '../../api/object.ts';
@@ -9,7 +9,7 @@ import { whyUnreadable } from '../server/unreadable.ts';
 
 export interface Manifest {
   readonly object: KubeObject;
-  /** Its place, for messages. */
+  /** Its file, for messages. */
   readonly source: string;
 }
 

@@ -1,4 +1,4 @@
-// The overview of a fleet as people read it: a headline, then a table for members in trouble, for placements and for runs. Pure.
+// Renders the overview of a fleet: a headline, then tables of members with problems, placements and runs. Pure.
 import { shortDuration } from '../../base/age.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { plainText, shortened } from '../../insight/plain-text.ts';
@@ -7,7 +7,7 @@ import { align } from '../terminal/format-table.ts';
 
 export interface OverviewView {
   readonly now: number;
-  /** All members, and messages in full. */
+  /** All members, and full messages. */
   readonly wide: boolean;
 }
 
@@ -99,7 +99,7 @@ const runTable = (rows: readonly RunRow[], view: OverviewView) => [
   ]),
 ];
 
-/** What explains the most urgent of them. */
+/** The commands that explain the most urgent rows. */
 function pointers({ placements, runs }: Overview): readonly string[] {
   const [placement] = placements;
   const [run] = runs;
@@ -113,7 +113,7 @@ function pointers({ placements, runs }: Overview): readonly string[] {
   return lines.length === 0 ? [] : ['', ...lines];
 }
 
-/** Line by line what is new, for logs. */
+/** The changes line by line, for logs. */
 export function renderOverviewChanges(before: Overview | undefined, after: Overview): readonly string[] {
   const lines = (overview: Overview | undefined) => [
     ...(overview?.members ?? []).map((row) => `member ${row.name}: ${row.state}`),

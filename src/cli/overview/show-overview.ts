@@ -1,4 +1,5 @@
-// `flotilla status` without an argument: the whole fleet on one screen, once or as it changes. By watches, never by asking again.
+// `flotilla status` without an argument: the whole fleet on one screen, once or continuously. Uses watches, never
+// polls.
 import { type Freeze, freeze } from '../../api/freeze.ts';
 import type { Resource } from '../../api/kind.ts';
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
@@ -24,11 +25,11 @@ import { overviewHeadline, renderOverview, renderOverviewChanges } from './rende
 type Server = Pick<Connected, 'transport' | 'catalogue'>;
 
 export interface OverviewOptions extends ShowOptions {
-  /** Only what is in this namespace; members are always shown. */
+  /** Only objects in this namespace; members are always shown. */
   readonly namespace?: string;
 }
 
-/** Returns the exit code: `complete` when nothing is under way and nothing needs a person. */
+/** Returns the exit code: `complete` if nothing is in progress and nothing needs a user. */
 export async function showOverview(server: Server, options: OverviewOptions, print: Print): Promise<number> {
   if (
     !server.catalogue.resources.some(({ group, kind }) => group === memberCluster.group && kind === memberCluster.kind)
@@ -57,7 +58,7 @@ const partsOf = (namespace: string | undefined): readonly Part[] => [
   { resource: namespacedFamily.run, ...within(namespace) },
 ];
 
-/** Kinds that the caller may not list, or that the server lacks, are named instead. */
+/** Kinds that the caller may not list, or that the server does not serve, are reported as unread. */
 async function gather({ transport }: Server, { namespace, clock }: OverviewOptions): Promise<Fleet> {
   const client = createClient(transport, 'flotilla');
   const unread: string[] = [];
@@ -99,7 +100,7 @@ async function watchOverview(server: Server, options: OverviewOptions, print: Pr
   let last: Overview | undefined;
   let looking: Promise<void> | undefined;
   let isStale = false;
-  // Changes that arrive during a look are answered by one more look, however many they are.
+  // Changes that arrive while the fleet is read cause one more read, however many they are.
   const look = async (): Promise<void> => {
     do {
       isStale = false;
@@ -143,7 +144,7 @@ async function watchOverview(server: Server, options: OverviewOptions, print: Pr
   return EXIT.waiting;
 }
 
-/** A heartbeat changes a MemberCluster and nothing that is shown. */
+/** Ignores heartbeats: they change a MemberCluster but nothing that is shown. */
 function newsIn(): (events: readonly WatchEvent[]) => boolean {
   const known = new Map<string, string>();
   return (events) => {
@@ -181,7 +182,7 @@ function teller(options: OverviewOptions, print: Print): (overview: Overview) =>
   };
 }
 
-/** For programs: the same facts. Times as in the API. */
+/** The same facts for programs, with times as in the API. */
 function factsOf({ members, placements, runs, freezes, unread }: Overview) {
   const timed = <Row extends { readonly since?: number }>({ since, ...row }: Row) => ({
     ...row,

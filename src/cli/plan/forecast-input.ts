@@ -1,4 +1,4 @@
-// What a forecast of a run starts from, read from the hub with the caller's rights. Only reads.
+// Reads the input of a run's forecast from the hub with the caller's permissions. Read-only.
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
 import { labels } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -15,7 +15,7 @@ import type { Connected } from '../server/connect.ts';
 
 type Server = Pick<Connected, 'transport'>;
 
-/** `strategy`: one that is not on the hub yet, in place of the one that is. */
+/** `strategy`: one that is not on the hub yet, instead of the one that is. */
 export async function readForecastInput(
   { transport }: Server,
   { family, name, namespace }: WhichRun,
@@ -40,7 +40,7 @@ export async function readForecastInput(
     find(family.placement, placementName),
     strategy === undefined ? find(family.strategy, stagedRolloutStrategyName) : strategy,
     ofPlacement(family.policySnapshot),
-    // Overrides are matched against what a revision holds.
+    // Overrides are matched against the content of a revision.
     ofPlacement(family.resourceSnapshot, overrides.length === 0 ? { view: 'metadata' } : {}),
     ofPlacement(family.binding),
     list(family.run),
@@ -63,7 +63,7 @@ export async function readForecastInput(
   };
 }
 
-/** By the name of the first snapshot of a revision: its objects. What may not be read is not there. */
+/** The objects of each revision, by the name of its master snapshot. Unreadable ones are missing. */
 export async function readContents(
   { transport }: Server,
   { family, resourceSnapshots, run }: ForecastInput,

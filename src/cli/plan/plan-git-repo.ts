@@ -1,5 +1,5 @@
-// `flotilla plan gitrepo/NAME [--branch B]`: what a commit would do before the hub follows it. The repository is read here, with the same rules as on
-// the hub; nothing is written.
+// `flotilla plan gitrepo/NAME [--branch B]`: what a commit would change before the hub follows it. The repository is
+// read here, by the same rules as on the hub; nothing is written.
 import { type GitProblem, type GitRepo, problemText } from '../../api/git-repo.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import { SYSTEM_NAMESPACE } from '../../api/names.ts';
@@ -34,7 +34,7 @@ import { type RolloutPlan, renderRolloutPlan } from './render-rollout-plan.ts';
 type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
 
 export interface PlanGitRepoOptions extends Pick<PlanRolloutOptions, 'output' | 'full' | 'clock' | 'durationMs'> {
-  /** In place of what the GitRepo follows. */
+  /** Instead of the branch or revision of the GitRepo. */
   readonly branch?: string;
   readonly revision?: string;
   readonly signal: AbortSignal;
@@ -171,7 +171,7 @@ function wantedFor(repo: GitRepo, bundle: RepoBundle, groups: Reading['groups'])
   return 'problem' in targeted ? targeted.problem : wantedPlacement(hubRepo(repo), bundle, targeted.policy);
 }
 
-/** As the hub would write it. */
+/** The placement as the hub would write it. */
 function pretended(
   { placement: { group, version, kind } }: PlacementFamily,
   namespace: string | undefined,

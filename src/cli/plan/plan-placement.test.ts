@@ -1,5 +1,5 @@
-// `flotilla plan -f` and what `flotilla why --cluster` adds from the scheduler, against the real API server over https. No hub
-// runs, and nothing is written.
+// `flotilla plan -f`, and the scheduler's part of `flotilla why --cluster`, against the real API server over https. No
+// hub runs, and nothing is written.
 import { describe, expect, test } from 'vitest';
 import { admin } from '../../../test/cluster.ts';
 import { annotations, labels } from '../../api/names.ts';

@@ -1,5 +1,5 @@
-// `flotilla plan -f PLACEMENT`: which clusters a new or changed policy would pick, with scores. Writes nothing: the manifest
-// is checked by a dry run.
+// `flotilla plan -f PLACEMENT`: which clusters a new or changed policy would pick, with scores. Writes nothing: the
+// manifest is checked by a dry run.
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
 import { labels } from '../../api/names.ts';
 import { groupVersionOf, type KubeObject } from '../../api/object.ts';
@@ -49,7 +49,7 @@ export async function planPlacement(
   const placement = await rehearsed(server, given, notes);
   const plan = await planOf(server, family, placement, clock.now(), notes);
   print.line(output === 'json' ? JSON.stringify(plan, undefined, 2) : renderPlacementPlan(plan));
-  // PickAll asks for all that fit, and none is hardly what was meant.
+  // PickAll is satisfied with no cluster, but that is hardly intended.
   const isFulfilled = plan.found >= plan.wanted && (plan.found > 0 || plan.placementType !== 'PickAll');
   return isFulfilled ? EXIT.complete : EXIT.waiting;
 }
@@ -76,7 +76,7 @@ function placementIn(manifests: readonly Manifest[]) {
   return { family: first.family, given: first.object, others: objects.filter((object) => object !== first.object) };
 }
 
-/** As the server would store it. A caller without the right to write it gets a plan all the same. */
+/** As the server would store it. A caller without the permission to write it still gets a plan. */
 async function rehearsed(server: Server, object: KubeObject, notes: string[]): Promise<Placement> {
   try {
     return (await rehearse(server, object)) as Placement;
@@ -107,7 +107,7 @@ async function planOf(
     (each) => family.policySnapshots.project?.(each) ?? [],
   );
   const latest = snapshots.find(isLatest);
-  // With the same policy the hub goes on with the snapshot that it has, and bindings stay as they are.
+  // If the policy is the same, the hub keeps its snapshot, and bindings stay as they are.
   const { numberOfClusters, ...recorded } = policy ?? { numberOfClusters: undefined };
   const same = latest !== undefined && latest.spec.policyHash === policyHashOf(policy && (recorded as typeof policy));
   const problem = specProblemIn(placement.spec);

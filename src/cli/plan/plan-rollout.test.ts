@@ -1,4 +1,5 @@
-// `flotilla plan placement/NAME` against the real API server over https, in both scopes. No hub runs, and nothing is written.
+// `flotilla plan placement/NAME` against the real API server over https, in both scopes. No hub runs, and nothing is
+// written.
 import { describe, expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import type { Clock } from '../../base/clock.ts';

@@ -1,5 +1,5 @@
-// `flotilla plan placement/NAME [--image CONTAINER=IMAGE] [-f FILE]`: what the rollout of a placement would do. Writes nothing: what -f names is
-// checked by a dry run.
+// `flotilla plan placement/NAME [--image CONTAINER=IMAGE] [-f FILE]`: what the rollout of a placement would do. Writes
+// nothing: the manifests of -f are checked by a dry run.
 import type { Binding } from '../../api/binding.ts';
 import { type MemberCluster, memberCluster } from '../../api/member-cluster.ts';
 import { annotations, labels, masterSnapshotName } from '../../api/names.ts';
@@ -49,7 +49,7 @@ export interface PlanRolloutOptions {
   readonly durationMs?: number;
   readonly full: boolean;
   readonly clock: Clock;
-  /** In place of what is on the hub: a placement as a repository would make it, with its objects. */
+  /** A placement with its objects, as a repository would create it, instead of the one on the hub. */
   readonly pretended?: { readonly placement: Placement; readonly objects: readonly KubeObject[] };
 }
 
@@ -202,7 +202,7 @@ const isSameObject = (a: KubeObject, b: KubeObject): boolean =>
   a.metadata.name === b.metadata.name &&
   a.metadata.namespace === b.metadata.namespace;
 
-/** The same object if it has no such container. Pod templates are wherever `containers` is a list. */
+/** The same object if it has no such container. Any list named `containers` is treated as part of a Pod template. */
 export function withImage<T>(value: T, image: string): T {
   const at = image.indexOf('=');
   const container = image.slice(0, at);
@@ -229,7 +229,7 @@ function isSame(before: readonly KubeObject[], after: readonly KubeObject[]): bo
   return added + changed + removed === 0;
 }
 
-/** By the name of the first snapshot of a revision: its objects. */
+/** The objects of each revision, by the name of its master snapshot. */
 function contentsBySnapshot(snapshots: readonly KubeObject[], known: readonly HubResourceSnapshot[]) {
   const contents = new Map<string, readonly KubeObject[]>();
   for (const { metadata } of snapshots) {
@@ -259,7 +259,7 @@ export const pretendedSnapshot = ({ family, name, namespace }: WhichPlacement, i
   },
 });
 
-/** The snapshots that the clusters have; empty = nothing. */
+/** The snapshots that the clusters have; empty = none. */
 const hadBy = (bindings: readonly KubeObject[], clusters: ReadonlySet<string>): readonly string[] =>
   bindings.flatMap((each) => {
     const { targetCluster = '', resourceSnapshotName = '', state } = (each as Binding).spec ?? {};
@@ -277,7 +277,7 @@ interface Scheduling {
   readonly now: number;
 }
 
-/** The bindings as they are, with those that the scheduler would add or give up. */
+/** The bindings, with those that the scheduler would add or unschedule. */
 function scheduled(
   { family, name, namespace }: WhichPlacement,
   { spec }: Placement,

@@ -27,7 +27,7 @@ const namespace: KubeObject = {
   metadata: { name: 'shop', labels: { 'kubernetes.io/metadata.name': 'shop' } },
   spec: { finalizers: ['kubernetes'] },
 };
-/** As it stands in a file. */
+/** As it is written in a file. */
 const strategyFile = (...stages: readonly object[]): KubeObject => ({ ...aStrategy(stages), metadata: { name: 's' } });
 const map = (name: string, value: string): KubeObject => ({
   apiVersion: 'v1',

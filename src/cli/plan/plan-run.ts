@@ -1,4 +1,5 @@
-// `flotilla plan run NAME` and `flotilla plan run -f FILE`: what a staged update run would do. Writes nothing: manifests are checked by a dry run.
+// `flotilla plan run NAME` and `flotilla plan run -f FILE`: what a staged update run would do. Writes nothing:
+// manifests are checked by a dry run.
 
 import type { Binding } from '../../api/binding.ts';
 import { sentenceOf } from '../../api/hold.ts';
@@ -37,28 +38,28 @@ export interface PlanRunOptions {
   readonly clock: Clock;
   /** How long a cluster takes; absent = as long as the last time. */
   readonly durationMs?: number;
-  /** With each field that changes. */
+  /** Include each changed field. */
   readonly full: boolean;
 }
 
-/** What is to be planned: a run with, perhaps, a strategy that is not on the hub yet. */
+/** The run to plan, perhaps with a strategy that is not on the hub yet. */
 export interface Planned {
   readonly which: WhichRun;
   readonly run: StagedUpdateRun;
   readonly strategy?: KubeObject;
-  /** On the hub. */
+  /** It exists on the hub. */
   readonly isThere: boolean;
   readonly notes: readonly string[];
 }
 
-// ---- what is meant
+// ---- the run to plan
 
 export async function plannedByName(server: Server, which: WhichRun): Promise<Planned> {
   const run = await getRun(server, which);
   return { which, run, isThere: true, notes: standingOf(which, run) };
 }
 
-/** How far a run is already. One that is over has nothing to plan. */
+/** The progress of an existing run. A finished one cannot be planned. */
 function standingOf(which: WhichRun, { metadata, status }: StagedUpdateRun): readonly string[] {
   if (metadata.deletionTimestamp !== undefined) throw new UserError('Over', `${titleOfRun(which)} is being deleted`);
   const said = (type: string) => conditionOf(status?.conditions, type);
@@ -75,7 +76,7 @@ function standingOf(which: WhichRun, { metadata, status }: StagedUpdateRun): rea
 const isOf = (object: KubeObject, resource: PlacementFamily['run']): boolean =>
   object.kind === resource.kind && groupVersionOf(object.apiVersion).group === resource.group;
 
-/** Exactly one run, with or without its strategy; all else is taken from the hub. */
+/** Exactly one run, with or without its strategy; everything else is read from the hub. */
 export async function plannedByManifests(
   server: Server,
   manifests: readonly Manifest[],
@@ -121,7 +122,7 @@ export async function plannedByManifests(
   };
 }
 
-/** As the server would store it. Who may not write it gets a plan all the same. */
+/** As the server would store it. A caller without the permission to write it still gets a plan. */
 async function rehearsed(server: Server, object: KubeObject, notes: string[]): Promise<KubeObject> {
   try {
     return await rehearse(server, object);
@@ -191,7 +192,7 @@ export async function planRun(
   return foreseen.end === 'waits' ? EXIT.waiting : EXIT.failed;
 }
 
-/** Of one that is on the hub and waits for a word. */
+/** The command that starts an existing run which is not started. */
 function startOf({ which: { family }, run, isThere }: Planned): { readonly start?: string } {
   const seen = family.runs.project?.(run);
   if (!isThere || run.spec.state === 'Run' || seen === undefined) return {};

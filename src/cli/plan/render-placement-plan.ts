@@ -1,4 +1,4 @@
-// Which clusters a policy would pick, as people read it. Pure.
+// Renders which clusters a policy would pick. Pure.
 import { refText } from '../../api/object.ts';
 import type { Standing } from '../../insight/forecast/scheduling-now.ts';
 import { plainText } from '../../insight/plain-text.ts';
@@ -9,7 +9,7 @@ export interface PlacementPlan {
   readonly name: string;
   readonly namespace?: string;
   readonly placementType: string;
-  /** The hub would make a new policy snapshot, so that every cluster is judged again. */
+  /** The hub would create a new policy snapshot, so that every cluster is evaluated again. */
   readonly isNewPolicy: boolean;
   readonly wanted: number;
   readonly found: number;
@@ -22,12 +22,12 @@ export interface PlannedCluster {
   readonly decision: Standing['is'];
   readonly affinityScore?: number;
   readonly topologySpreadScore?: number;
-  /** Which plugin refused it. */
+  /** The plugin that rejected it. */
   readonly plugin?: string;
   readonly reason: string;
 }
 
-/** Of clusters that do not get it. */
+/** The maximum number of clusters that are not picked. */
 const MAX_OTHERS = 20;
 
 const GETS: readonly PlannedCluster['decision'][] = ['picked', 'kept', 'removed'];
@@ -72,5 +72,5 @@ function table(clusters: readonly PlannedCluster[]): readonly string[] {
   return align([header, ...clusters.map(row)].map((cells) => cells.map(plainText))).split('\n');
 }
 
-/** Without the scheduler's word for a refusal, which the table has already. */
+/** Without the scheduler's prefix, which the table shows already. */
 const plain = (reason: string): string => reason.replace(/^ClusterUnschedulable, /, '');

@@ -1,4 +1,5 @@
-// What a staged update run would do, as people read it: one sentence, the order of waves and gates, the change for each cluster. Pure.
+// Renders what a staged update run would do: one sentence, the order of waves and gates, the changes of each cluster.
+// Pure.
 import { refText } from '../../api/object.ts';
 import { formatDuration } from '../../base/duration.ts';
 import type { PlannedCluster, PlannedStep, RunPlan } from '../../insight/forecast/run-plan.ts';
@@ -9,14 +10,14 @@ import { assumed, changes } from './render-rollout-plan.ts';
 export interface PlanView {
   /** The command that opens a gate. */
   approve(stage: string, when: 'before' | 'after'): string;
-  /** How it is started; absent = it is not there yet, or has been. */
+  /** The command that starts it; absent = it does not exist yet, or is started. */
   readonly start?: string;
-  /** With each field that changes. */
+  /** Include each changed field. */
   readonly full: boolean;
 }
 
 const MAX_NAMES = 8;
-/** Of one stage so many waves are told in a row, the others are counted. */
+/** The maximum number of waves to list per stage; the others are counted. */
 const MAX_WAVES = 20;
 
 const wholeSeconds = (ms: number): string => formatDuration(Math.floor(ms / 1000) * 1000);

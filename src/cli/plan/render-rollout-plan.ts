@@ -1,4 +1,4 @@
-// What the rollout of a placement would do, as people read it. Pure.
+// Renders what the rollout of a placement would do. Pure.
 import { sentenceOf } from '../../api/hold.ts';
 import { refText } from '../../api/object.ts';
 import { formatDuration } from '../../base/duration.ts';
@@ -15,9 +15,9 @@ export interface RolloutPlan extends RolloutForecast, ClusterDuration {
   readonly namespace?: string;
   readonly strategy: string;
   readonly revision: string;
-  /** What is selected now, or was given, becomes a new revision. */
+  /** The present or given selection becomes a new revision. */
   readonly isNewRevision: boolean;
-  /** By what the clusters have now: the change in numbers, and on how many clusters. */
+  /** For each present revision of the clusters: the changes in numbers, and on how many clusters. */
   readonly changes: readonly PlannedChange[];
   readonly notes: readonly string[];
 }

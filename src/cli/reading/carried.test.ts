@@ -5,7 +5,7 @@ import { aBinding, aPlacement, cluster } from '../../insight/placement.testing.t
 import { whichPlacement } from '../../insight/which-placement.ts';
 import { carriedOf } from './carried.ts';
 
-/** A server that answers so each time it is asked. */
+/** A server that gives these answers in turn. */
 function asking(...answers: readonly (readonly object[] | Error)[]) {
   let asked = 0;
   const transport = {

@@ -1,5 +1,5 @@
-// Which revision a cluster has that the newest one has not reached: its binding carries it, and a placement's status does not tell. Read only
-// while the user waits, and once for each revision: until it is reached, a cluster keeps what it has.
+// Which revision a cluster has that does not have the newest one: its binding contains it, but the placement's status
+// does not. Read only while the user waits, and once per revision: until it arrives, a cluster keeps what it has.
 import { masterSnapshotName } from '../../api/names.ts';
 import type { Placement } from '../../api/placement.ts';
 import { LostError } from '../../base/errors.ts';
@@ -10,7 +10,7 @@ import type { WhichPlacement } from '../../insight/which-placement.ts';
 import type { Connected } from '../server/connect.ts';
 import { createReader } from './readable.ts';
 
-/** A binding carries the first snapshot of a group, and whose it is is known: this name has only one index in it. */
+/** The index in the name of a master snapshot of this placement; the name contains only one. */
 export function indexIn(snapshot: string, placement: string): string {
   const index = snapshot.slice(placement.length + 1, -'-snapshot'.length);
   return snapshot === masterSnapshotName(placement, Number(index)) ? index : '';
@@ -30,7 +30,7 @@ export function carriedOf(
       try {
         known = { revision, carried: await read(server, which) };
       } catch (error) {
-        // A command with --watch waits until the server is back, and comes by here again.
+        // A command with --watch waits until the server answers again, and then calls this again.
         if (error instanceof LostError) return undefined;
         throw error;
       }

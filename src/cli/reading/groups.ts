@@ -1,4 +1,4 @@
-// The ClusterGroups of a hub, for plans.
+// Reads the ClusterGroups of a hub, for plans.
 import { clusterGroup } from '../../api/cluster-group.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { createClient } from '../../client/client.ts';

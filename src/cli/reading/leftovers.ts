@@ -1,5 +1,5 @@
-// What is left on a member of a Work that is being deleted, and what keeps it there: an object with a finalizer, a namespace
-// that does not get empty. Read there as the caller.
+// Objects of a deleted Work that still exist on its member, and what keeps them: finalizers, or a namespace that does
+// not become empty. Read there with the caller's credentials.
 import type { KubeObject } from '../../api/object.ts';
 import type { Transport } from '../../api/transport.ts';
 import type { Work } from '../../api/work.ts';
@@ -10,7 +10,7 @@ import { type Evidence, objectName } from '../../insight/explain/explanation.ts'
 import { NAME } from '../../insight/which-placement.ts';
 import { isOfWork, type OnMember } from './on-member.ts';
 
-/** So many objects of a Work are looked for, and so many told. */
+/** The maximum numbers of objects of a Work to read and to report. */
 const MAX_LOOKED = 50;
 const MAX_LISTED = 5;
 
@@ -30,13 +30,13 @@ export async function leftoversEvidence(
 
 type Identifier = NonNullable<NonNullable<Work['status']>['manifestConditions']>[number]['identifier'];
 
-/** The cluster's own finalizers say that others go first: those are told of themselves. */
+/** Finalizers of Kubernetes itself wait for dependents, which are reported themselves. */
 const OF_THE_CLUSTER: readonly string[] = ['foregroundDeletion', 'orphan', 'kubernetes'];
 
-/** Empty = it is not held, or not there. */
+/** Empty = nothing keeps it, or it does not exist. */
 async function heldBy(member: Transport, work: Work, identifier: Identifier, now: number): Promise<readonly string[]> {
   const { group = '', version = '', kind = '', resource: plural = '', namespace, name = '' } = identifier;
-  // What a member says of itself becomes an address only if it can be one.
+  // Values that a member reported are used in a URL only if they are valid names.
   const names = [
     plural,
     name,
@@ -60,7 +60,7 @@ async function heldBy(member: Transport, work: Work, identifier: Identifier, now
   return [`is being deleted for ${ageText(Date.parse(deletionTimestamp), now)}${held}`, ...inside.says];
 }
 
-/** True = that is what keeps it. */
+/** Condition types of a namespace that explain why it remains. */
 const KEEPING: readonly string[] = [
   'NamespaceContentRemaining',
   'NamespaceFinalizersRemaining',
@@ -69,7 +69,10 @@ const KEEPING: readonly string[] = [
   'NamespaceDeletionContentFailure',
 ];
 
-/** A namespace goes when it is empty and those in its spec have let go. What is left in it need not be ours: only its conditions tell of that. */
+/**
+ * A namespace is deleted once it is empty and the finalizers in its spec are removed. The remaining objects need not be
+ * ours: only its conditions report them.
+ */
 function namespaceHolders({ spec, status }: KubeObject) {
   const { finalizers } = isObject(spec) ? spec : {};
   const { conditions } = isObject(status) ? status : {};

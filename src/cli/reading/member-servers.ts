@@ -1,15 +1,16 @@
-// The way to the members' own API servers, as far as the caller has one: a context of the member's name in his kubeconfig. The hub has none.
+// Connections to the members' own API servers, if the caller's kubeconfig has a context with the name of the member.
+// The hub has none.
 import type { Transport } from '../../api/transport.ts';
 import { wallClock } from '../../base/clock.ts';
 import { httpTransport } from '../../client/http.ts';
 import { type ConnectOptions, connectionIfThere } from '../server/connect.ts';
 
 export interface Members extends Disposable {
-  /** A text = why the caller has no way there. */
+  /** A string = why the caller has no connection. */
   at(cluster: string): Transport | string;
 }
 
-/** `why` answers without it rather than late. */
+/** `why` gives up soon rather than answer late. */
 const PATIENCE_MS = 5000;
 
 export function membersFrom({ kubeconfig }: Pick<ConnectOptions, 'kubeconfig'>): Members {
@@ -20,7 +21,7 @@ export function membersFrom({ kubeconfig }: Pick<ConnectOptions, 'kubeconfig'>):
       if (known !== undefined) return known;
       const connection = connectionIfThere({ kubeconfig, context: cluster });
       if (connection === undefined) return 'the kubeconfig has no context of that name';
-      // A program that logs in may ask its user for something: for that a glance is not important enough.
+      // A login plugin may prompt the user, which extra evidence does not justify.
       if (connection.plugin !== undefined) return 'its context logs in by a program of its own';
       const patience = { timeoutMs: PATIENCE_MS, connectTimeoutMs: PATIENCE_MS };
       const transport = httpTransport(connection, { clock: wallClock, ...patience });

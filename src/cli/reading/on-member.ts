@@ -1,4 +1,4 @@
-// Where a look at a member's own API server is made, and whether what is found there is what is meant.
+// Reads on a member's own API server, and whether an object there belongs to the Work.
 import type { KubeObject } from '../../api/object.ts';
 import type { Transport } from '../../api/transport.ts';
 import type { Work } from '../../api/work.ts';
@@ -8,6 +8,9 @@ export interface OnMember {
   readonly member: Transport;
 }
 
-/** A context may have the name of a member and lead elsewhere: what is there, but not of this Work, is not told of. */
+/**
+ * A context may have the name of a member and lead to another cluster: objects that do not belong to this Work are
+ * ignored.
+ */
 export const isOfWork = ({ metadata }: KubeObject, work: Pick<Work, 'metadata'>): boolean =>
   (metadata.ownerReferences ?? []).some(({ kind, name }) => kind === 'AppliedWork' && name === work.metadata.name);

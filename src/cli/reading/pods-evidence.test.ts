@@ -1,4 +1,4 @@
-// What is made of a member's own words, which may be anything: here it is a member that says what it likes.
+// A member may report anything: this one sends malformed objects.
 import { expect, test } from 'vitest';
 import type { KubeObject } from '../../api/object.ts';
 import type { Transport } from '../../api/transport.ts';

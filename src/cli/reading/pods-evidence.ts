@@ -11,13 +11,13 @@ import { kubectlOn } from '../../insight/kubectl.ts';
 import { NAME } from '../../insight/which-placement.ts';
 import { isOfWork, type OnMember } from './on-member.ts';
 
-/** Of so many workloads of a Work, and so many Pods of each: they tend to say the same. */
+/** The maximum numbers of workloads per Work, and of Pods per workload: the rest usually reports the same. */
 const MAX = 3;
 const MAX_LISTED = 100;
 
 type Identifier = NonNullable<NonNullable<Work['status']>['manifestConditions']>[number]['identifier'];
 
-/** What a Work has brought that does not work, and has Pods or is one. */
+/** Workloads and Pods of a Work that are not available. */
 export const downIn = ({ status }: Work): readonly Identifier[] =>
   (status?.manifestConditions ?? [])
     .filter(({ conditions }) => conditions.some(({ type, status: is }) => type === 'Available' && is === 'False'))
@@ -62,7 +62,7 @@ export async function podsEvidence(
     const selector = isObject(spec) ? (spec['selector'] as LabelSelector | undefined) : undefined;
     if (selector === undefined) return [];
     const labels = formatSelector(compileLabelSelector(selector));
-    // A page is enough: they tend to say the same.
+    // One page is enough: the rest usually reports the same.
     for await (const { items } of client.pages(podResource, { namespace, labels, limit: MAX_LISTED })) return items;
     return [];
   }

@@ -1,4 +1,4 @@
-// The overrides of a placement, read from the hub with the caller's rights. Only reads.
+// Reads the overrides of a placement from the hub with the caller's permissions. Read-only.
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -13,7 +13,7 @@ interface Listed<T> {
   project?(object: KubeObject): T;
 }
 
-/** All that may be about the placement; none of a kind that is not installed or may not be read. */
+/** All overrides that may apply to the placement; kinds that are not installed or may not be read are skipped. */
 export async function readOverrides(
   client: Pick<Client, 'list'>,
   placed: ObjectMeta,

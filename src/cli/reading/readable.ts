@@ -1,4 +1,5 @@
-// What a caller may read of a placement's story, and in words what not: a right that is missing takes a link out of the chain, never the answer.
+// Reads what a caller may read about a placement, and records what could not be read: a missing permission removes a
+// part of an explanation, never the answer.
 import type { ApprovalRequest } from '../../api/approval-request.ts';
 import { clusterGroup } from '../../api/cluster-group.ts';
 import { freeze } from '../../api/freeze.ts';
@@ -139,7 +140,7 @@ export function createReader(
         if (isDeleting) return await leftoversEvidence({ cluster, member }, found, now);
         for (const each of down) seen.push(...(await podsEvidence({ cluster, member }, found, each)));
       } catch (error) {
-        // It is in another place, often behind a firewall; what the hub has is shown all the same.
+        // The member is elsewhere, often behind a firewall; the data of the hub is shown all the same.
         const what = isDeleting ? 'the remaining objects' : 'the failing objects';
         unread.add(`${what} on cluster "${cluster}" could not be read there: ${messageOf(error)}`);
       }
@@ -148,7 +149,7 @@ export function createReader(
     events: ({ kind, metadata }) =>
       attempt('Events', () =>
         all(EVENTS, {
-          // Of what is in no namespace they are in this one.
+          // Events about cluster-scoped objects are in the namespace `default`.
           namespace: metadata.namespace ?? 'default',
           fields: `involvedObject.kind=${kind},involvedObject.name=${metadata.name},involvedObject.uid=${metadata.uid}`,
         }),
@@ -176,7 +177,7 @@ export function createReader(
   };
 }
 
-/** As the hub sees them. */
+/** As projected by the hub. */
 const projected = <T>(source: { project?(object: KubeObject): T }, objects: readonly KubeObject[]): readonly T[] =>
   objects.map((object) => source.project?.(object) ?? (object as T));
 

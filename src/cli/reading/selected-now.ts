@@ -1,4 +1,4 @@
-// What a placement selects at this moment, by the hub's own rules, as far as the caller may read it.
+// What a placement selects now, by the rules of the hub, as far as the caller may read it.
 import type { Resource } from '../../api/kind.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { ApiError, InvariantError } from '../../base/errors.ts';
@@ -18,7 +18,7 @@ type Part = Parameters<Sight['list']>[1];
 const AT_ONCE = 4;
 const MAX_ROUNDS = 10;
 
-/** `notes`: what could not be read, and is not counted. */
+/** `notes`: what could not be read and is not counted. */
 export async function selectedNow(
   { transport }: Pick<Connected, 'transport'>,
   placement: HubPlacement,

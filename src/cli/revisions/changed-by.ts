@@ -1,5 +1,6 @@
-// Who changed the objects of a revision, as far as the API server tells: it keeps the last write of each field manager of an object that still exists.
-// A later write by the same manager replaces the earlier one, so old revisions often have no answer. It names programs, not people.
+// Who changed the objects of a revision, as far as the API server records it: the last write of each field manager of
+// an existing object. A later write by the same manager replaces the earlier one, so old revisions often have no
+// answer. It names programs, not users.
 import type { KubeObject } from '../../api/object.ts';
 import { byText } from '../../base/compare.ts';
 import { ApiError, UserError } from '../../base/errors.ts';
@@ -12,7 +13,7 @@ import { identityOf } from './object-diff.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
 
-/** By identity; what may not be read, or no longer exists, is left out. */
+/** By identity; unreadable or deleted objects are missing. */
 export type Writers = ReadonlyMap<string, readonly Writer[]>;
 
 export interface Writer {
@@ -40,7 +41,7 @@ export async function writersOf(server: Server, objects: readonly KubeObject[]):
   return found;
 }
 
-/** A status is no change of what is placed. */
+/** Status writes do not change what is placed. */
 const writersIn = ({ metadata }: KubeObject): readonly Writer[] =>
   (metadata.managedFields ?? []).flatMap((entry) => {
     if (!isObject(entry) || typeof entry['manager'] !== 'string' || (entry['subresource'] ?? '') !== '') return [];
@@ -49,9 +50,9 @@ const writersIn = ({ metadata }: KubeObject): readonly Writer[] =>
   });
 
 export interface Span {
-  /** Creation of the revision before, epoch ms; undefined = there is none. */
+  /** When the previous revision was created, epoch ms; undefined = there is none. */
   readonly after: number | undefined;
-  /** Creation of the revision. */
+  /** When the revision was created. */
   readonly until: number;
 }
 

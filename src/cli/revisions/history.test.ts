@@ -1,4 +1,4 @@
-// The revisions of a placement as people and programs read them, on the real API server.
+// The revisions of a placement for users and programs, on the real API server.
 import { describe, expect, test } from 'vitest';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -31,7 +31,7 @@ async function told(
   ]);
   const { print, text } = printing();
   const connected = await server();
-  // The server keeps field managers of what clients write.
+  // The server records field managers only for writes of clients.
   for (const object of live)
     await connected.transport.call({
       verb: 'create',

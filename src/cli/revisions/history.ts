@@ -1,5 +1,5 @@
-// `flotilla history placement/NAME`: its revisions with time, what changed, by which programs as far as the API server tells, and which clusters
-// have each.
+// `flotilla history placement/NAME`: its revisions with time, changes, the programs that made them (if the API server
+// records that), and the clusters that have each.
 import type { KubeObject } from '../../api/object.ts';
 import { shortDuration } from '../../base/age.ts';
 import { type Clock, kubeTime } from '../../base/clock.ts';
@@ -23,9 +23,9 @@ export interface HistoryOptions {
 type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
 
 interface Entry extends Revision {
-  /** Against the revision before it; undefined = that one no longer exists. */
+  /** Compared with the previous revision; undefined = that one no longer exists. */
   readonly changes: readonly ObjectChange[] | undefined;
-  /** The commit, else the field managers that wrote what changed; empty = the API server does not tell. */
+  /** The commit, else the field managers that wrote the changes; empty = the API server does not record it. */
   readonly by: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export async function history(server: Server, which: WhichPlacement, options: Hi
     const after = before === undefined ? undefined : Date.parse(before.created);
     return { ...revision, changes, span: { after, until: Date.parse(revision.created) } };
   });
-  // The newest first: there is a limit to what is read.
+  // The newest first, because only a limited number is read.
   const known = changed.filter(({ commit }) => commit === undefined);
   const writers = await writersOf(server, known.toReversed().flatMap(writtenIn));
   const entries = changed.map(

@@ -1,4 +1,4 @@
-// What differs between two revisions, object by object and field by field. Pure.
+// The differences between two revisions, object by object and field by field. Pure.
 import { groupVersionOf, type KubeObject, refText } from '../../api/object.ts';
 import { deepEqual, isObject, type Json } from '../../base/json.ts';
 import { isOfSecret } from './secrets.ts';
@@ -14,11 +14,11 @@ export interface FieldChange {
 export interface ObjectChange {
   readonly change: 'added' | 'changed' | 'removed';
   readonly object: KubeObject;
-  /** Of one that changed. */
+  /** For a changed object. */
   readonly fields: readonly FieldChange[];
 }
 
-/** An object in another version is the same object. */
+/** An object is the same in every API version. */
 export const identityOf = ({ apiVersion, kind, metadata }: KubeObject): string =>
   JSON.stringify([groupVersionOf(apiVersion).group, kind, metadata.namespace ?? '', metadata.name ?? '']);
 
@@ -40,7 +40,7 @@ export function changesBetween(before: readonly KubeObject[], after: readonly Ku
 
 export const asJson = (object: KubeObject): Json => object as unknown as Json;
 
-/** Lists of one length are compared item by item, others are replaced as a whole. */
+/** Lists of equal length are compared item by item, others are replaced as a whole. */
 export function fieldsBetween(
   before: Json | undefined,
   after: Json | undefined,
@@ -64,7 +64,7 @@ const own = (value: object, key: string): Json | undefined =>
 const MARKS = { added: '+', changed: '~', removed: '-' } as const;
 const MAX_VALUE = 120;
 
-/** For people. Values of Secrets are not printed. */
+/** For users. Values of Secrets are not printed. */
 export const renderChanges = (changes: readonly ObjectChange[]): readonly string[] =>
   changes.flatMap(({ change, object, fields }) => [
     `${MARKS[change]} ${refText({ kind: object.kind, name: object.metadata.name ?? '', namespace: object.metadata.namespace })}`,

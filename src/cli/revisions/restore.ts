@@ -1,5 +1,6 @@
-// What brings objects on the hub back to a revision. Guarantee: after these writes the stripped objects equal those of the revision; what the API
-// server and others keep in an object (uid, owners, addresses, the last applied configuration) is left alone. Pure.
+// The writes that restore objects on the hub to a revision. Guarantee: afterwards the stripped objects equal those of
+// the revision; fields of the API server and of others (uid, owners, addresses, the last applied configuration) are
+// left alone. Pure.
 import type { KubeObject } from '../../api/object.ts';
 import { isObject, type Json } from '../../base/json.ts';
 import { type JsonOperation, pathTo } from '../../base/json-patch.ts';
@@ -16,7 +17,7 @@ export type Restore =
     }
   | { readonly do: 'delete'; readonly object: KubeObject };
 
-/** `live`: whole, as the server has it; undefined = it is not there. The result is undefined if nothing has to change. */
+/** `live`: the full object on the server; undefined = it does not exist. Returns undefined if nothing has to change. */
 export function restoreOf(wanted: KubeObject, live: KubeObject | undefined, marks: Marks): Restore | undefined {
   if (live === undefined) return { do: 'create', object: wanted };
   const [stripped = live] = contentOf([live], marks).objects;
@@ -34,7 +35,9 @@ export function restoreOf(wanted: KubeObject, live: KubeObject | undefined, mark
 
 const MAPS = ['annotations', 'labels'] as const;
 
-/** Maps that are compared key by key even where one side has none: the live one may hold keys that no revision carries. */
+/**
+ * Maps that are compared key by key even if one side lacks them: the live one may have keys that no revision contains.
+ */
 function withMaps(object: KubeObject): Json {
   const metadata = { ...object.metadata } as Record<string, unknown>;
   for (const map of MAPS) metadata[map] = isObject(metadata[map]) ? metadata[map] : {};

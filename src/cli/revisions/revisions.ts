@@ -1,4 +1,4 @@
-// The revisions of a placement that still exist, with their objects, and which clusters have them.
+// The existing revisions of a placement, with their objects and the clusters that have them.
 import { annotations, labels } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
@@ -15,12 +15,12 @@ import type { Connected } from '../server/connect.ts';
 
 export interface Revision {
   readonly index: number;
-  /** As the API writes it. */
+  /** As in the API. */
   readonly created: string;
   readonly objects: readonly KubeObject[];
   /** undefined = the bindings cannot be read. */
   readonly clusters: readonly string[] | undefined;
-  /** Of a placement whose objects come from a repository. */
+  /** For a placement with a source. */
   readonly commit?: string;
 }
 
@@ -34,7 +34,7 @@ export async function revisionsOf(server: Server, which: WhichPlacement): Promis
     ...within(namespace),
   });
   const bindings = ifRead(await createReader(server, which).bindings());
-  // A revision may be split over several snapshots.
+  // A revision may be split into several snapshots.
   const byIndex = new Map<number, ResourceSnapshot[]>();
   for (const each of items as readonly ResourceSnapshot[]) {
     const index = resourceIndexOf(each);
@@ -61,7 +61,7 @@ export async function revisionsOf(server: Server, which: WhichPlacement): Promis
     });
 }
 
-/** Throws a UserError that lists those that exist. */
+/** Throws a UserError that lists the existing revisions. */
 export function revisionAt(revisions: readonly Revision[], index: string, which: WhichPlacement): Revision {
   const found = revisions.find((each) => String(each.index) === index);
   if (found !== undefined) return found;

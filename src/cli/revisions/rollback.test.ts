@@ -1,4 +1,4 @@
-// Rollback equals the revision: a property over random histories, and the command against the real API server.
+// A rollback restores the revision: a property over random histories, and the command against the real API server.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { KubeObject, User } from '../../api/object.ts';
@@ -56,7 +56,7 @@ const anyObject = fc
       }) as unknown as KubeObject,
   );
 
-/** A map without keys is the same as none. */
+/** An empty map is the same as none. */
 const content = (object: KubeObject): unknown => {
   const { labels: own, ...metadata } = strip(object).metadata;
   return {

@@ -1,5 +1,6 @@
-// `flotilla rollback placement/NAME [--to REVISION]`: brings the selected objects on the hub back to a revision, as the caller. Guarantee: nothing is
-// written unless a dry run of every write succeeds. The rollback is then a change like any other, under the strategy of the placement.
+// `flotilla rollback placement/NAME [--to REVISION]`: restores the selected objects on the hub to a revision, as the
+// caller. Guarantee: nothing is written unless a dry run of every write succeeds. The rollback is then rolled out like
+// any other change, by the strategy of the placement.
 import type { KubeObject } from '../../api/object.ts';
 import type { Placement } from '../../api/placement.ts';
 import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
@@ -30,7 +31,7 @@ export interface RollbackOptions {
   readonly strategy?: string;
   /** Epoch ms. */
   readonly now: number;
-  /** Whether to go on; called after everything is shown. */
+  /** Asks for confirmation; called after everything is shown. */
   confirm(question: string): Promise<boolean>;
 }
 
@@ -50,7 +51,7 @@ export async function rollback(
   const revision = options.to === undefined ? previous(revisions, which) : revisionAt(revisions, options.to, which);
   if (isExternal(placement)) return byRun(server, which, revision, options, print);
   const { source } = placement.spec;
-  // Its objects are not on the hub: written there, they would be the hub's own.
+  // Its objects come from Git, not from the hub: writing them to the hub would create unrelated objects.
   if (source !== undefined)
     throw new UserError(
       'FromGit',
@@ -94,7 +95,7 @@ const changeOf = (restore: Restore): ObjectChange => ({
 
 interface Planned {
   readonly restores: readonly Restore[];
-  /** Selected now and not in the revision. */
+  /** Selected now, but not part of the revision. */
   readonly extra: readonly Restore[];
 }
 
@@ -114,7 +115,7 @@ async function planned(
     const live = (await client.find(resource, at)) as KubeObject | undefined;
     if (live?.metadata.deletionTimestamp !== undefined)
       throw new UserError('Deleting', `${titled({ resource, ...at })} is being deleted: roll back after the deletion`);
-    // A list item has no type of its own on some servers.
+    // Some servers leave apiVersion and kind out of list items.
     const restore = restoreOf(wanted, live && { ...live, apiVersion: wanted.apiVersion, kind: wanted.kind }, marks);
     if (restore !== undefined) restores.push(restore);
   }
@@ -156,7 +157,7 @@ async function checkAll(server: Server, restores: readonly Restore[]): Promise<v
   );
   const refusals: string[] = [];
   for (const restore of restores) {
-    // The namespace exists only once the objects before this one are written.
+    // Its namespace does not exist in a dry run, because it is created by an earlier write.
     if (restore.do === 'create' && made.has(restore.object.metadata.namespace ?? '')) continue;
     try {
       await send(server, restore, true);
@@ -186,9 +187,9 @@ async function writeAll(server: Server, restores: readonly Restore[], print: Pri
   }
 }
 
-// ---- a placement that runs move
+// ---- placements with strategy External
 
-/** Only a run moves it, so a run takes it back. */
+/** Only a run moves it, so the rollback creates a run. */
 async function byRun(
   server: Server,
   which: WhichPlacement,

@@ -1,4 +1,4 @@
-// Which values of an object belong to a Secret, also to one in an envelope: commands do not print them. Pure.
+// Which values belong to a Secret, also in an envelope: commands do not print them. Pure.
 import { envelopeIn } from '../../api/enveloped.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { isObject, type Json } from '../../base/json.ts';
@@ -34,7 +34,7 @@ function masked(secret: KubeObject, other: KubeObject | undefined, mask: string)
   return { ...secret, ...hide('data'), ...hide('stringData') };
 }
 
-/** Of an entry that is removed, or becomes another kind, the former value may be a Secret's. */
+/** If an entry is removed, or becomes another kind, the former value may belong to a Secret. */
 export function isOfSecret(object: KubeObject, fields: readonly FieldChange[], { path, before }: FieldChange): boolean {
   if (isSecret(object)) return true;
   const [field, key = '', name] = path;
@@ -45,5 +45,5 @@ export function isOfSecret(object: KubeObject, fields: readonly FieldChange[], {
   return entry === undefined || isSecret(entry) || isOtherKind || (name === undefined && namesSecret(before));
 }
 
-/** Text of a ConfigMap, or an object. */
+/** The text of a ConfigMap, or an object. */
 const namesSecret = (value: Json | undefined): boolean => JSON.stringify(value ?? '').includes('Secret');

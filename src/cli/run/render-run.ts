@@ -1,4 +1,5 @@
-// The progress of a staged update run as people read it: a headline, what it waits for, a line per stage, its gates, a line per cluster. Pure.
+// Renders the progress of a staged update run: a headline, what it waits for, a line per stage, its gates, a line per
+// cluster. Pure.
 import { refText } from '../../api/object.ts';
 import { shortDuration } from '../../base/age.ts';
 import { kubeTime } from '../../base/clock.ts';
@@ -10,13 +11,13 @@ import { align } from '../terminal/format-table.ts';
 
 export interface RunView {
   readonly now: number;
-  /** What explains more, such as `flotilla why run/r`. */
+  /** The command that explains more, such as `flotilla why run/r`. */
   readonly more: string;
   /** The command that opens a gate. */
   approve(stage: string, when: RunGate['when']): string;
-  /** Draw bars this wide. */
+  /** The width of the bars. */
   readonly bar?: number;
-  /** The picture has no more lines than this. */
+  /** The maximum number of lines. */
   readonly rows?: number;
 }
 
@@ -47,7 +48,7 @@ const count = (number: number, thing: string, before = ''): string =>
   `${before}${number} ${thing}${number === 1 ? '' : 's'}`;
 const skippedWords = (skipped: number): string => (skipped === 0 ? '' : `, ${skipped} skipped`);
 
-/** What the phase is about, in the hub's words. */
+/** The label of the hub's message in each phase. */
 const LEADS: Partial<Readonly<Record<RunPhase, string>>> = {
   Initializing: 'Waits',
   Running: 'Now',
@@ -74,7 +75,7 @@ export function renderRun(progress: RunProgress, view: RunView): string {
     ...(gates.length === 0 ? [] : ['', ...align([['GATE', 'STATE', 'MESSAGE'], ...gates]).split('\n')]),
   ];
   const below = phase === 'Succeeded' || phase === 'Deleting' ? [] : ['', `Why: ${view.more}`];
-  // A picture that is taller than the terminal cannot be drawn again in place of itself.
+  // A picture that is taller than the terminal cannot be redrawn in place.
   const room = view.rows === undefined ? undefined : view.rows - below.length;
   const lines = [...above, ...clusterTable(stages, view, room === undefined ? undefined : room - above.length)];
   const shown =
@@ -135,7 +136,7 @@ const REST: readonly RunCluster['state'][] = ['Pending', 'Done', 'Removed'];
 function clusterTable(stages: readonly StageProgress[], { now }: RunView, room: number | undefined): readonly string[] {
   const all = stages.flatMap((stage) => stage.clusters.map((each) => ({ stage: labelOf(stage), ...each })));
   if (all.length === 0) return [];
-  // A blank and a header above them, what is left out below.
+  // A blank line and a header above them, a line about omitted clusters below.
   const most = room === undefined ? all.length : Math.max(0, room - 3);
   const isNews = ({ state }: RunCluster) => !REST.includes(state);
   const rank = (each: RunCluster): number => (isNews(each) ? 0 : each.state === 'Pending' ? 1 : 2);
@@ -156,7 +157,7 @@ function clusterTable(stages: readonly StageProgress[], { now }: RunView, room: 
 
 // ---- line by line
 
-/** What is new, for logs: clusters and gates that are in another state, stages, then the headline if it changed. */
+/** The changes, for logs: clusters and gates in a new state, stages, then the headline if it changed. */
 export function renderRunChanges(before: RunProgress | undefined, after: RunProgress, view: RunView) {
   const lines: string[] = [];
   const told = (was: string | undefined, is: string, why: string) =>
@@ -182,6 +183,6 @@ export function renderRunChanges(before: RunProgress | undefined, after: RunProg
   return [...lines, ...(isNew ? [runHeadline(after), ...remarks(after)] : [])].map(plainText);
 }
 
-/** What the remark is about, without its numbers: a line for each of those would fill a log. */
+/** Identifies the remark without its numbers: a line for each changed number would flood a log. */
 const markOf = ({ phase, outdated, says }: RunProgress): string =>
   JSON.stringify([phase, outdated, phase === 'Running' ? '' : says]);

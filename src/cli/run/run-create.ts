@@ -1,4 +1,4 @@
-// `flotilla run create PLACEMENT --strategy S`: a staged update run, prepared or started.
+// `flotilla run create PLACEMENT --strategy S`: creates a staged update run, initialized or started.
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import { UserError } from '../../base/errors.ts';
 import { isExternal } from '../../hub/strategies/table.ts';
@@ -15,10 +15,10 @@ import { type Print, refer } from '../server/target.ts';
 export interface CreateRun {
   readonly which: WhichPlacement;
   readonly strategy: string;
-  /** Absent = what the placement selects when the run begins. */
+  /** Absent = the selection of the placement when the run starts. */
   readonly revision?: string;
   readonly start?: boolean;
-  /** Absent = the server completes the name of the placement. */
+  /** Absent = the server generates a name from that of the placement. */
   readonly name?: string;
 }
 

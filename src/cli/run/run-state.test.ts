@@ -1,4 +1,4 @@
-// Which verbs a run takes in which state.
+// Which verbs a run accepts in which state.
 import { describe, expect, test } from 'vitest';
 import { aRun, INITIALIZED } from '../../insight/staged-run.testing.ts';
 import { whichRun } from '../../insight/which-run.ts';

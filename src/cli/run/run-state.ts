@@ -1,4 +1,4 @@
-// `flotilla run start|stop|resume NAME`: changes what a run is asked to do. What it is doing already is not an error to repeat, but is said.
+// `flotilla run start|stop|resume NAME`: changes the state of a run. Repeating a command is no error, but is reported.
 import type { RunState, StagedUpdateRun } from '../../api/staged-update-run.ts';
 import { UserError } from '../../base/errors.ts';
 import { phaseOf } from '../../insight/progress/run-progress.ts';

@@ -1,4 +1,4 @@
-// `flotilla run` against the real API server over https; the test plays the hub.
+// `flotilla run` against the real API server over https; the test acts as the hub.
 import { describe, expect, test } from 'vitest';
 import { admin, testClock } from '../../../test/cluster.ts';
 import type { User } from '../../api/object.ts';
@@ -45,7 +45,7 @@ const failed = over('Progressing:False:UpdateRunFailed Succeeded:False:UpdateRun
 
 interface Around {
   readonly as?: User;
-  /** Somebody has made the request at its gate before the hub could. */
+  /** A user created the request of its gate before the hub could. */
   readonly isMadeByHand?: boolean;
 }
 
@@ -64,7 +64,7 @@ async function showing(parts: RunParts, { as = admin, isMadeByHand = false }: Ar
     stop,
     calls,
     become: (next: RunParts) => write(aRun(next)),
-    /** As ann, so that the server signs it for her. */
+    /** As ann, so that the server records her as the approver. */
     approve: () =>
       subject.cluster.as(ann).call({
         verb: 'patch',

@@ -1,4 +1,4 @@
-// `flotilla run RUN`: a staged update run, its stages, clusters and gates, once or until it is over.
+// `flotilla run RUN`: a staged update run with its stages, clusters and gates, once or until it is over.
 import type { ApprovalRequest } from '../../api/approval-request.ts';
 import { labels } from '../../api/names.ts';
 import { type StagedUpdateRun, tasksOf } from '../../api/staged-update-run.ts';
@@ -41,7 +41,7 @@ function shownOf(server: Server, which: WhichRun, options: ShowOptions, print: P
       const run = object as StagedUpdateRun;
       return { run, progress: runProgressOf(run, await requests.at(run)) };
     },
-    // An approval is given there, and the run says nothing of it before the hub has taken it.
+    // An approval is written to the request, and the run does not show it before the hub has accepted it.
     beside: {
       at: { resource: family.approvalRequest, ...within(namespace) },
       labels: labelledWith(name),
@@ -71,13 +71,13 @@ function viewOf(which: WhichRun, { terminal, watch, clock }: ShowOptions): RunVi
 const labelledWith = (run: string): string => `${labels.targetUpdateRun}=${run}`;
 
 interface RequestsOf {
-  /** Those at the gates of a run. */
+  /** The approval requests of a run. */
   at(run: StagedUpdateRun): Promise<Requests>;
-  /** Whether what a watch tells is news. */
+  /** Whether a watch event requires a new picture. */
   hear(events: readonly WatchEvent[]): boolean;
 }
 
-/** Asked for again only when a gate is in another state, or one of them has changed. */
+/** Read again only if the state of a gate or a request has changed. */
 function requestsOf(
   { transport }: Server,
   { family, name, namespace }: WhichRun,
@@ -97,7 +97,7 @@ function requestsOf(
       const { items } = await client.list(family.approvalRequest, query);
       known = new Map(items.map((each) => [each.metadata.name ?? '', each as ApprovalRequest]));
     } catch (error) {
-      // A command with --watch waits until the server is back, and comes by here again.
+      // A command with --watch waits until the server answers again, and then calls this again.
       if (error instanceof LostError) asked = '';
       else if (!(error instanceof ApiError)) throw error;
       else if (!isTold) onRefused(error.message);
@@ -121,11 +121,11 @@ function requestsOf(
 const timed = <Name extends string>(name: Name, ms: number | undefined) =>
   ms === undefined ? {} : ({ [name]: kubeTime(ms) } as Record<Name, string>);
 
-/** For programs: the same facts. Times as in the API. */
+/** The same facts for programs, with times as in the API. */
 function jsonOf({ stages, holds, ...rest }: RunProgress, run: StagedUpdateRun) {
   return {
     ...rest,
-    // With the words by which programs tell whose mistake it is.
+    // Includes the marker that tells programs who can fix an error.
     says: messageIn(run.status?.conditions),
     stages: stages.map(({ clusters, gates, started, ended, ...stage }) => ({
       ...stage,

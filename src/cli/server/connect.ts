@@ -1,4 +1,5 @@
-// How commands find their server: a kubeconfig, a context, a namespace; inside a Pod without one, the Pod's own service account.
+// How commands find their server: a kubeconfig, a context and a namespace; inside a Pod without a kubeconfig, the Pod's
+// own service account.
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
@@ -15,7 +16,7 @@ export interface ConnectOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly namespace?: string;
-  /** The context to take when none is asked for, if the kubeconfig has it; else its current one. */
+  /** The context to use if none is given and the kubeconfig has it; else its current one. */
   readonly usualContext?: string;
 }
 
@@ -26,11 +27,11 @@ export interface Connected extends Disposable {
 }
 
 interface Refinement {
-  /** Credentials that are newer than those in the kubeconfig; called each time it is read. */
+  /** Replaces credentials that are older; called each time the kubeconfig is read. */
   refine?(found: Connection): Connection;
 }
 
-/** `told` hears of what a person would otherwise wonder about. */
+/** `told`: callbacks about delays that a user would wonder about. */
 export async function connect(
   options: ConnectOptions,
   { refine = (found) => found, ...told }: Pick<HttpOptions, 'onThrottled'> & Refinement = {},
@@ -52,7 +53,7 @@ export async function connect(
   }
 }
 
-/** The first call tells whether there is a server, whether it is the one we trust, and whether it knows us. */
+/** Explains the error of the first call: the server is unreachable, not trusted, or does not accept the credentials. */
 function explained(error: unknown, connection: Connection, { kubeconfig }: ConnectOptions): unknown {
   const { server } = connection;
   if (error instanceof ApiError && (error.code === 401 || isTakenForNobody(error, connection))) {
@@ -69,11 +70,14 @@ function explained(error: unknown, connection: Connection, { kubeconfig }: Conne
   return error;
 }
 
-/** Some servers ignore a certificate that they do not trust, and go on as anonymous. Any user that they know may read which kinds they serve. */
+/**
+ * Some servers ignore a client certificate that they do not trust and treat the caller as anonymous. Any authenticated
+ * user may read the served kinds, so a 403 there means that.
+ */
 const isTakenForNobody = ({ code }: ApiError, { certificate, token, plugin }: Connection): boolean =>
   code === 403 && (certificate ?? token ?? plugin) !== undefined;
 
-/** Reads again each time: credentials are renewed where they were found. */
+/** Reads the files each time, because credentials may be renewed in them. */
 export function findConnection(options: Pick<ConnectOptions, 'kubeconfig' | 'context' | 'usualContext'>): Connection {
   const paths = kubeconfigPaths(options.kubeconfig);
   if (paths.length === 0) {
@@ -86,7 +90,7 @@ export function findConnection(options: Pick<ConnectOptions, 'kubeconfig' | 'con
   return connectionFrom(files, usual ? usualContext : context);
 }
 
-/** That of a context, if there is such a one. */
+/** The connection of a context, if it exists. */
 export function connectionIfThere(options: { readonly kubeconfig?: string; readonly context: string }) {
   const paths = kubeconfigPaths(options.kubeconfig);
   const files = paths.length === 0 ? [] : filesAt(paths, options);
@@ -103,7 +107,7 @@ const filesAt = (paths: readonly string[], { kubeconfig }: Pick<ConnectOptions, 
 
 const usualPath = (): string => join(homedir(), '.kube', 'config');
 
-/** A file that is asked for must be there; of several in $KUBECONFIG those that are missing do not count, as in kubectl. */
+/** A file that is given must exist; missing files in $KUBECONFIG are skipped, as in kubectl. */
 function kubeconfigPaths(asked: string | undefined): readonly string[] {
   if (asked !== undefined) return [asked];
   const listed = (process.env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
@@ -114,10 +118,10 @@ function kubeconfigPaths(asked: string | undefined): readonly string[] {
   return existsSync(usualPath()) ? [usualPath()] : [];
 }
 
-/** Where `flotilla up` puts it, as seen from where it was started. */
+/** The kubeconfig of `flotilla up`, relative to the directory where it was started. */
 const OF_UP = join('.flotilla', 'kubeconfig');
 
-/** A user that did not name it may not know how to. */
+/** The user did not name this file, so the error says how to name another one. */
 function readUnasked(path: string): string {
   try {
     return readText(path, 'kubeconfig');

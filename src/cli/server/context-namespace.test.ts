@@ -1,4 +1,4 @@
-// Which namespace a command means when it is not asked for.
+// The namespace of a command without -n.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// The namespace of what a command is about. `rp/NAME` and `sur/NAME` can only be in one, so without -n it is that of the kubeconfig's context, as in
-// kubectl; `placement/NAME` without -n stays a ClusterResourcePlacement.
+// The namespace of a command. `rp/NAME` and `sur/NAME` are always namespaced, so without -n it is that of the
+// kubeconfig's context, as in kubectl; `placement/NAME` without -n is a ClusterResourcePlacement.
 
 import { isNarrowPlacement } from '../../insight/which-placement.ts';
 import { isNarrowRun } from '../../insight/which-run.ts';

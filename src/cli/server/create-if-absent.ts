@@ -1,10 +1,10 @@
-// Creates what is not there yet and leaves alone what is.
+// Creates an object unless it exists.
 import type { KubeObject } from '../../api/object.ts';
 import { ApiError } from '../../base/errors.ts';
 import type { Connected } from './connect.ts';
 import { targetOf } from './target.ts';
 
-/** True when it was created. */
+/** True if it was created. */
 export async function createIfAbsent(
   server: Pick<Connected, 'transport' | 'catalogue' | 'namespace'>,
   object: KubeObject,

@@ -19,7 +19,7 @@ const gone = new ApiError(410, 'Expired', 'too old');
 
 type Step = string | Error | readonly WatchEvent[];
 
-/** A clock on which whatever is waited for comes at once. */
+/** A clock on which every timer fires at once. */
 function hurried() {
   const clock = testClock();
   const waits: number[] = [];
@@ -37,7 +37,7 @@ function hurried() {
   };
 }
 
-/** A server that answers gets and watches with these, in turn; time passes whenever it is waited for. */
+/** A server that answers gets and watches with these steps in turn; waiting advances the clock. */
 function scripted(steps: readonly { readonly get: string | Error; readonly watch?: readonly Step[] }[]) {
   const { clock, waits } = hurried();
   const asked: WatchRequest[] = [];
@@ -125,7 +125,7 @@ describe('following an object', () => {
 describe('following objects with labels', () => {
   const { name: _name, ...collection } = at;
 
-  /** Each list is one watch; when there are no more, nobody listens any longer. */
+  /** Each list is one watch; after the last one the test stops listening. */
   async function heardOf(watches: readonly (readonly Step[])[]) {
     const { clock, waits } = hurried();
     const stop = new AbortController();

@@ -1,4 +1,5 @@
-// Objects over time, by a watch: as they are, then after every change. Nothing is asked again and again; a server that goes away is waited for.
+// Follows objects with a watch: their present state, then every change. Never polls; if the server becomes unreachable,
+// it waits.
 import type { KubeObject } from '../../api/object.ts';
 import type { Target, Transport, WatchEvent } from '../../api/transport.ts';
 import { type Clock, until } from '../../base/clock.ts';
@@ -7,7 +8,7 @@ import { AbortError, ApiError, LostError, messageOf } from '../../base/errors.ts
 export interface FollowOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Told when the server cannot be reached, once until it answers again. */
+  /** Called once when the server becomes unreachable, until it answers again. */
   onLost?(message: string): void;
 }
 
@@ -15,7 +16,7 @@ const WATCH_SECONDS = 300;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 15_000;
 
-/** One object. Ends when the signal fires, or with undefined when the object is gone. */
+/** Follows one object. Ends when the signal fires, or with undefined when the object is deleted. */
 export async function* follow(
   transport: Transport,
   at: Target & { readonly name: string },
@@ -56,7 +57,10 @@ export async function* follow(
   });
 }
 
-/** What happens to objects, perhaps only those with these labels; those that are there already come first. Ends when the signal fires, or with what may not be watched. */
+/**
+ * Follows objects, optionally by labels; existing ones come first. Ends when the signal fires, or with an error if
+ * watching is forbidden.
+ */
 export async function* followLabelled(
   transport: Transport,
   { at, labels }: { readonly at: Target; readonly labels?: string },
@@ -73,10 +77,10 @@ export async function* followLabelled(
   }
 }
 
-/** Notes that a watch has said something. */
+/** Records that a watch has sent something. */
 type Hear = (watch: AsyncIterable<readonly WatchEvent[]>) => AsyncIterable<readonly WatchEvent[]>;
 
-/** One attempt after the other, with longer and longer pauses while nothing is heard. */
+/** Retries with increasing pauses while the server does not answer. */
 async function* persistently<T>(
   { clock, signal, onLost }: FollowOptions,
   attempt: (heard: Hear) => AsyncGenerator<T, 'ended' | 'over'>,
@@ -93,7 +97,7 @@ async function* persistently<T>(
   while (!signal.aborted) {
     try {
       if ((yield* attempt(heard)) === 'over') return;
-      // A watch that ends as soon as it begins would make a busy loop of this.
+      // A watch that ends as soon as it begins must not cause a busy loop.
       waitMs = clock.now() - began < FIRST_WAIT_MS ? longer(waitMs) : 0;
     } catch (error) {
       if (error instanceof AbortError) return;

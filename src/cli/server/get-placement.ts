@@ -1,4 +1,4 @@
-// The placement that a person means, from the hub; a hint where another one may be meant.
+// Reads a placement from the hub; if it does not exist, the error hints at one that may be meant.
 import type { Placement } from '../../api/placement.ts';
 import { clusterFamily } from '../../hub/families.ts';
 import { titled } from '../../insight/titled.ts';
@@ -15,7 +15,7 @@ export const getPlacement = async (server: Server, which: WhichPlacement): Promi
     which.namespace === undefined ? '; a ResourcePlacement needs its namespace: -n' : () => namesake(server, which),
   )) as Placement;
 
-/** Of one in a namespace: the one in none that may have been meant. */
+/** For a namespaced placement: a cluster-scoped one of the same name that may be meant. */
 async function namesake(server: Server, { name }: WhichPlacement): Promise<string> {
   const wide = placementTarget({ family: clusterFamily, name });
   return (await isThere(server, wide)) ? `; there is a ${titled(wide)}: omit -n` : '';

@@ -1,4 +1,4 @@
-// The staged update run that a person means, from the hub.
+// Reads a staged update run from the hub.
 import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
 import { runTarget, type WhichRun } from '../../insight/which-run.ts';
 import type { Connected } from './connect.ts';

@@ -1,4 +1,4 @@
-// What is not there, told with what there is instead: most often a name is only misspelt.
+// A NotFound error that lists existing names, because a name is usually misspelled.
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { ApiError, UserError } from '../../base/errors.ts';
@@ -7,10 +7,10 @@ import type { Connected } from './connect.ts';
 
 type Server = Pick<Connected, 'transport' | 'catalogue'>;
 
-/** Looked for only when it is needed. */
+/** Computed only when needed. */
 type Hint = string | (() => Promise<string>);
 
-/** The object, or a UserError that names others of its kind. `hint` follows them. */
+/** The object, or a UserError that lists others of its kind, followed by `hint`. */
 export async function getOr404(server: Server, at: Named, hint: Hint = '', signal?: AbortSignal): Promise<KubeObject> {
   checkServed(server, at.resource);
   try {
@@ -23,7 +23,7 @@ export async function getOr404(server: Server, at: Named, hint: Hint = '', signa
   }
 }
 
-/** Whether something is there that might have been meant; what may not be read is not. */
+/** Whether an object exists that may be meant; false if it may not be read. */
 export async function isThere({ transport }: Server, at: Named): Promise<boolean> {
   try {
     return (await transport.call({ verb: 'get', at, view: 'metadata' })).object !== undefined;
@@ -40,7 +40,7 @@ function checkServed({ catalogue }: Server, { group, kind, plural }: Resource): 
 
 const MAX_NAMES = 10;
 
-/** What there is instead, if that may be known. */
+/** The existing names, if they may be listed. */
 async function knownNames({ transport }: Server, { name: _name, ...at }: Named): Promise<string> {
   try {
     const { list } = await transport.call({ verb: 'list', at, view: 'metadata', limit: MAX_NAMES });

@@ -1,4 +1,4 @@
-// Where on the server a manifest or a name belongs, and how commands speak to people.
+// The location of a manifest or name on the server, and how commands print it.
 import type { KubeObject } from '../../api/object.ts';
 import { qualified } from '../../api/status.ts';
 import type { Target } from '../../api/transport.ts';
@@ -12,7 +12,7 @@ export interface Print {
   error(text: string): void;
 }
 
-/** An object's place: its own namespace, else the one that the command works in. */
+/** The namespace is that of the object, else that of the command. */
 export function targetOf(
   server: Pick<Connected, 'catalogue' | 'namespace'>,
   object: KubeObject,

@@ -1,4 +1,4 @@
-// Why a file could not be read, in words: the caller prints its path before them. The codes of the system are for programs.
+// The reason why a file cannot be read, instead of a system error code; the caller prints the path before it.
 import { messageOf } from '../../base/errors.ts';
 
 const WORDS: Readonly<Record<string, string>> = {

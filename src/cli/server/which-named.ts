@@ -1,5 +1,5 @@
-// What a bare NAME means: the one placement or run of that name. With a namespace only what is in it, without one also what is in the namespace of
-// the kubeconfig's context.
+// Resolves a bare NAME to the one placement or run of that name: with a namespace only in it, without one also in the
+// namespace of the kubeconfig's context.
 import { ApiError, UserError } from '../../base/errors.ts';
 import { clusterFamily, namespacedFamily, type PlacementFamily } from '../../hub/families.ts';
 import { titled } from '../../insight/titled.ts';
@@ -12,7 +12,7 @@ export type WhichNamed = { readonly placement: WhichPlacement } | { readonly run
 
 type Server = Pick<Connected, 'transport' | 'catalogue' | 'namespace'>;
 
-/** Throws a UserError that lists what there is if none matches, or several. */
+/** Throws a UserError that lists the candidates if none matches, or several. */
 export async function whichNamed(server: Server, name: string, namespace?: string): Promise<WhichNamed> {
   if (!NAME.test(name)) throw new UserError('BadArgument', `"${name}" cannot be the name of a placement or a run`);
   checkNamespace(namespace);

@@ -1,10 +1,11 @@
-// Who the caller is, as the API server says. Not a proof: on a real hub what a command writes about its user is unsigned.
+// The user name of the caller, from the API server. Not a proof: on a real hub, what a command writes about its user is
+// not verified.
 import { ApiError, UserError } from '../../base/errors.ts';
 import type { Connected } from './connect.ts';
 
 const REVIEW = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' } as const;
 
-/** Empty = the server does not tell. */
+/** Empty = the server does not report it. */
 export async function whoAmI({ transport, catalogue }: Pick<Connected, 'transport' | 'catalogue'>): Promise<string> {
   try {
     const resource = catalogue.byKind(REVIEW.apiVersion, REVIEW.kind);

@@ -1,4 +1,4 @@
-// `flotilla crds`: the CustomResourceDefinitions as YAML, ready for `kubectl apply -f -`.
+// `flotilla crds`: the CustomResourceDefinitions as YAML for `kubectl apply -f -`.
 import { crdYaml } from '../../api/crd.ts';
 import { hubKinds, memberKinds } from '../../api/kinds.ts';
 
@@ -6,7 +6,7 @@ export const CRD_TARGETS = ['hub', 'member'] as const;
 export type CrdTarget = (typeof CRD_TARGETS)[number];
 
 export interface CrdsOptions {
-  /** Where they shall go. Absent = for both. */
+  /** Where they are installed. Absent = for both. */
   readonly target?: CrdTarget;
 }
 

@@ -1,7 +1,8 @@
-// `flotilla policies`: what a hub refuses, as YAML for `kubectl apply -f -`. A hub holds what members shall run and runs none of it, so Pods and
-// ReplicaSets are refused outside of the reserved namespaces; the Deployments that would make them stay as they are written.
+// `flotilla policies`: admission policies of a hub as YAML for `kubectl apply -f -`. A hub stores the workloads of
+// members and runs none of them, so Pods and ReplicaSets are denied outside reserved namespaces; their Deployments stay
+// as written.
 //
-// To opt out: do not apply it, or delete the binding; to keep some namespaces out of it, name their prefixes.
+// To opt out, do not apply it or delete the binding; to exempt namespaces, name their prefixes.
 
 import { RESERVED_PREFIXES } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -13,7 +14,7 @@ const ADMISSION = 'admissionregistration.k8s.io/v1';
 const MESSAGE = 'creating pods and replicas is disallowed in the fleet hub cluster';
 
 export interface PoliciesOptions {
-  /** Of namespaces in which Pods may be made. Absent = those of the system. */
+  /** Prefixes of namespaces in which Pods may be created. Absent = system namespaces. */
   readonly reservedNamespacePrefixes?: readonly string[];
 }
 
@@ -25,7 +26,7 @@ const labels = {
 
 export function policyObjects(options: PoliciesOptions = {}): readonly KubeObject[] {
   const prefixes = options.reservedNamespacePrefixes ?? RESERVED_PREFIXES;
-  // They become text of an expression.
+  // The prefixes become part of a CEL expression.
   const wrong = prefixes.find((prefix) => !/^[a-z0-9-]+$/.test(prefix));
   if (wrong !== undefined)
     throw new UserError(

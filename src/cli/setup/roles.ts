@@ -1,7 +1,7 @@
-// `flotilla roles`: identities and what they are allowed to do, as YAML for `kubectl apply -f -`. The hub's controllers need no administrator; a
-// member's agent gets its rights on the hub from them, in a namespace of its own. For people: roles without an identity. Three add themselves to
-// Kubernetes' own view, edit and admin, so that a user with one of these in a namespace works with our kinds there; two are for approvers, and
-// an administrator has to bind them.
+// `flotilla roles`: identities and roles as YAML for `kubectl apply -f -`. The hub's controllers need no administrator;
+// they grant a member's agent its permissions on the hub, in a namespace of its own. For users, there are roles without
+// subjects: three aggregate to Kubernetes' view, edit and admin, so that a user with one of these in a namespace can
+// use our kinds there; two are for approvers, and an administrator has to bind them.
 
 import { agentBasicRules, agentPlacingRules, type Rule } from '../../api/agent-rights.ts';
 import { HUB_ACCOUNT, SYSTEM_NAMESPACE } from '../../api/names.ts';
@@ -24,9 +24,9 @@ export const ROLE_TARGETS = ['hub', 'hub-status', 'hub-networking', 'member', 'p
 export type RoleTarget = (typeof ROLE_TARGETS)[number];
 
 export const AGENT_ACCOUNT = 'flotilla-member';
-/** Given by a RoleBinding: gates of the runs in its namespace. */
+/** Bound by a RoleBinding: gates of the runs in its namespace. */
 export const APPROVER = 'flotilla-approver';
-/** Given by a ClusterRoleBinding: gates of ClusterStagedUpdateRuns. */
+/** Bound by a ClusterRoleBinding: gates of ClusterStagedUpdateRuns. */
 export const CLUSTER_APPROVER = 'flotilla-cluster-approver';
 
 const RBAC = `${RBAC_GROUP}/v1`;
@@ -38,13 +38,13 @@ const role = (kind: 'Role' | 'ClusterRole', name: string, rules: readonly Rule[]
   rules: rules as never,
 });
 
-/** A role whose rules become part of Kubernetes' own of that name. */
+/** A role that aggregates to the Kubernetes role of that name. */
 const addTo = (usual: 'view' | 'edit' | 'admin', rules: readonly Rule[]): KubeObject => {
   const { metadata, ...rest } = role('ClusterRole', `flotilla-${usual}`, rules);
   return { ...rest, metadata: { ...metadata, labels: { [`${RBAC_GROUP}/aggregate-to-${usual}`]: 'true' } } };
 };
 
-/** Gives the role of this name and kind to the account. */
+/** Binds the role of this name and kind to the account. */
 const grant = (kind: 'Role' | 'ClusterRole', name: string, account: string): KubeObject => ({
   apiVersion: RBAC,
   kind: `${kind}Binding`,
@@ -63,7 +63,7 @@ const OBJECTS: Readonly<Record<RoleTarget, readonly KubeObject[]>> = {
     ...identity(HUB_ACCOUNT),
     role('ClusterRole', HUB_ACCOUNT, hubBasicRules),
     grant('ClusterRole', HUB_ACCOUNT, HUB_ACCOUNT),
-    // Apart, so that an administrator who wants it to see less replaces this one.
+    // Separate, so that an administrator who wants the hub to read less can replace it.
     role('ClusterRole', `${HUB_ACCOUNT}-selecting`, hubSelectingRules),
     grant('ClusterRole', `${HUB_ACCOUNT}-selecting`, HUB_ACCOUNT),
     role('Role', HUB_ACCOUNT, hubSystemRules),
@@ -81,7 +81,7 @@ const OBJECTS: Readonly<Record<RoleTarget, readonly KubeObject[]>> = {
     ...identity(AGENT_ACCOUNT),
     role('ClusterRole', AGENT_ACCOUNT, agentBasicRules),
     grant('ClusterRole', AGENT_ACCOUNT, AGENT_ACCOUNT),
-    // Apart, so that an administrator who trusts the hub with less replaces this one.
+    // Separate, so that an administrator who wants to grant less can replace it.
     role('ClusterRole', `${AGENT_ACCOUNT}-placing`, agentPlacingRules),
     grant('ClusterRole', `${AGENT_ACCOUNT}-placing`, AGENT_ACCOUNT),
   ],

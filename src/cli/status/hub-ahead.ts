@@ -1,5 +1,5 @@
-// Whether the hub is ahead of every cluster of a placement with strategy External: nothing moves it but a run, so a change of what it selects
-// stays on the hub, and no status tells.
+// Whether the selection of a placement with strategy External has changes that no cluster has: they wait for a run, and
+// no status reports them.
 import { annotations } from '../../api/names.ts';
 import type { Placement } from '../../api/placement.ts';
 import { byNumber } from '../../base/compare.ts';
@@ -11,7 +11,10 @@ import { createReader } from '../reading/readable.ts';
 import { selectedNow } from '../reading/selected-now.ts';
 import type { Connected } from '../server/connect.ts';
 
-/** The note about a placement whose clusters all have one revision; undefined = the hub is not ahead, or it is unknown. */
+/**
+ * The note about a placement whose clusters all have one revision; undefined = there are no such changes, or it is
+ * unknown.
+ */
 export async function hubAhead(
   server: Pick<Connected, 'transport'>,
   which: WhichPlacement,

@@ -1,4 +1,4 @@
-// The progress of a placement as people read it: a headline, a bar where there is a terminal, a line per cluster. Pure.
+// Renders the progress of a placement: a headline, a bar on a terminal, a line per cluster. Pure.
 import { BLOCKING } from '../../api/hold.ts';
 import { refText } from '../../api/object.ts';
 import { shortDuration } from '../../base/age.ts';
@@ -11,21 +11,21 @@ import { align } from '../terminal/format-table.ts';
 
 export interface StatusView {
   readonly now: number;
-  /** What explains more, such as `flotilla why placement/web`. */
+  /** The command that explains more, such as `flotilla why placement/web`. */
   readonly more: string;
-  /** What the first hold says. */
+  /** The message of the first hold. */
   readonly waiting?: string;
-  /** Printed before that; `Waits` by default. */
+  /** The label of that line; `Waits` by default. */
   readonly label?: Label;
-  /** Shows the fields in which clusters differ, such as `flotilla diff placement/web`. */
+  /** The command that shows differing fields, such as `flotilla diff placement/web`. */
   readonly diff?: string;
-  /** What shows the run that moves it, such as `flotilla run r`. */
+  /** The command that shows the run that moves it, such as `flotilla run r`. */
   readonly run?: string;
-  /** Draw a bar this wide. */
+  /** The width of the bar. */
   readonly bar?: number;
-  /** Lines longer than this are wrapped, those of the table left as they are. */
+  /** Longer lines are wrapped, except those of the table. */
   readonly columns?: number;
-  /** Show no more lines than this, if at all possible: of clusters those that are not done first. */
+  /** The maximum number of lines, if possible; clusters that are not done come first. */
   readonly rows?: number;
 }
 
@@ -65,9 +65,9 @@ export function renderStatus(progress: Progress, view: StatusView): string {
     .join('\n');
 }
 
-/** Clusters that are shown however low the terminal is. */
+/** The minimum number of clusters, however low the terminal is. */
 const FEWEST = 3;
-/** Lines around the table: a blank one, the header, "more", the one that the cursor is in. */
+/** Lines around the table: a blank one, the header, "more", the one with the cursor. */
 const AROUND = 4;
 
 export function headline(progress: Progress): string {
@@ -78,12 +78,12 @@ export function headline(progress: Progress): string {
 
 function stateOf({ done, total, earlier, isReport, isStaged, nothing, holds }: Progress): string {
   if (nothing !== undefined) return `selects nothing: ${nothing}`;
-  // Which clusters have it is not told then.
+  // In this case it is unknown which clusters have it.
   if (total === 0 && holds.some(({ code }) => BLOCKING.includes(code)))
     return 'does not move; clusters keep what they have';
   if (total === 0) return 'no cluster is picked';
   const there = `${isReport ? 'compared' : 'available'} on ${done} of ${total} ${total === 1 ? 'cluster' : 'clusters'}`;
-  // They serve what they have: that the newest is nowhere yet is no outage.
+  // Clusters with an earlier revision still serve: a new revision is no outage.
   return earlier === 0
     ? there
     : `${there}, ${earlier} still ${earlier === 1 ? 'has' : 'have'} ${isStaged ? 'another' : 'an earlier'} revision`;
@@ -108,9 +108,9 @@ function remarks(
   return open === undefined ? [] : [`${open.step} is ${open.status} (${open.reason}): ${open.message}`];
 }
 
-/** `newest`: the revision that the placement speaks of; empty = of none. */
+/** `newest`: the revision that the status is about; empty = none. */
 function table(clusters: readonly ClusterProgress[], newest: string, now: number): readonly string[] {
-  // Most often all have the newest revision, and repeating it on every line has no use.
+  // Usually all clusters have the newest revision, so the column would only repeat it.
   const picked = clusters.filter(({ stage }) => stage !== 'NotPicked' && stage !== 'Leaving');
   const isEarlier = ({ revision }: ClusterProgress) => newest !== '' && revision !== '' && revision !== newest;
   const differ = new Set(picked.map(({ revision }) => revision)).size > 1 || picked.some(isEarlier);
@@ -125,7 +125,7 @@ function table(clusters: readonly ClusterProgress[], newest: string, now: number
   return align([header, ...clusters.map(row)].map((cells) => cells.map(plainText))).split('\n');
 }
 
-/** Line by line what is new, for logs: the headline if it changed, then every cluster that reached another stage. */
+/** The changes line by line, for logs: the headline if it changed, then every cluster with a new stage. */
 export function renderChanges(before: Progress | undefined, after: Progress, view: StatusView): readonly string[] {
   const known = stagesIn(before);
   const present = stagesIn(after);
@@ -148,14 +148,14 @@ export function renderChanges(before: Progress | undefined, after: Progress, vie
 const stagesIn = (progress: Progress | undefined): ReadonlyMap<string, Stage> =>
   new Map([...(progress?.clusters ?? []), ...(progress?.leaving ?? [])].map(({ cluster, stage }) => [cluster, stage]));
 
-/** Clusters that a status does not list are unknown; before it is scheduled it lists none. */
+/** Clusters that a status does not list are unknown; before the scheduling is done it lists none. */
 const isWhole = ({ unlisted, unlistedOpen, open }: Progress): boolean =>
   unlisted + unlistedOpen === 0 && !(open?.step === 'Scheduled' && open.status === 'Unknown');
 
-/** A hold names the first of those that wait: who is not among them need not be gone. */
+/** A hold names only the first waiting clusters: a cluster that is not named may still wait. */
 const namesAll = ({ count = 0, clusters = [] }: Progress['holds'][number]): boolean => count <= clusters.length;
 
-/** What the remark is about, without its numbers: a line for each of those would fill a log. */
+/** Identifies the remark without its numbers: a line for each changed number would flood a log. */
 const markOf = ({ isDeleting, outdated, open, nobody, holds: [first] }: Progress): string =>
   JSON.stringify([
     isDeleting,

@@ -1,4 +1,4 @@
-// The run that moves a placement with strategy External, beside what `flotilla status` shows of the placement itself.
+// The run that moves a placement with strategy External, for `flotilla status`.
 import type { Placement } from '../../api/placement.ts';
 import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
 import { by } from '../../base/compare.ts';
@@ -17,7 +17,7 @@ import type { StatusView } from './render-status.ts';
 
 export interface RunsBeside {
   readonly beside: NonNullable<Shown<unknown>['beside']>;
-  /** What is to be said of them; nothing where they may not be read. */
+  /** The lines about the runs; empty if they may not be read. */
   inView(): Promise<Pick<StatusView, 'waiting' | 'run'>>;
   staging(placement: Placement): Promise<Staging>;
 }
@@ -28,7 +28,7 @@ export function runsBeside(server: Pick<Connected, 'transport'>, which: WhichPla
   const inView = (runs: readonly StagedUpdateRun[]) => viewOf(which, openRuns(runs)[0]);
   let isHeard = false;
   const read = async () => ifRead(await createReader(server, which).runs()) ?? [];
-  // A watch tells those that are there by itself; until then, what it shows must not seem to be complete.
+  // A watch also sends existing runs; until it has, the picture must not look complete.
   const runsNow = async () => (isHeard ? [...known.values()] : await lost(read, []));
   const leavingNow = leavingIn(server, which);
   return {
@@ -60,7 +60,10 @@ export function runsBeside(server: Pick<Connected, 'transport'>, which: WhichPla
   };
 }
 
-/** Of clusters that are no longer picked a status does not tell: read from the bindings, and again when `state` is another one. */
+/**
+ * A status does not list clusters that are no longer picked: they are read from the bindings, and again when `state`
+ * changes.
+ */
 function leavingIn(server: Pick<Connected, 'transport'>, which: WhichPlacement) {
   let known: { readonly state: string; readonly leaving: Staging['leaving'] } | undefined;
   const read = async (): Promise<Staging['leaving']> =>
@@ -74,7 +77,7 @@ function leavingIn(server: Pick<Connected, 'transport'>, which: WhichPlacement) 
   };
 }
 
-/** A command with --watch waits until the server is back, and comes by here again. */
+/** A command with --watch waits until the server answers again, and then calls this again. */
 async function lost<T>(read: () => Promise<T>, otherwise: T): Promise<T> {
   try {
     return await read();

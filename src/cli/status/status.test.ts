@@ -1,4 +1,4 @@
-// `flotilla status` against the real API server over https; the test plays the hub.
+// `flotilla status` against the real API server over https; the test acts as the hub.
 import { describe, expect, test } from 'vitest';
 import { testClock } from '../../../test/cluster.ts';
 import type { KubeObject } from '../../api/object.ts';
@@ -132,7 +132,7 @@ describe('status', () => {
       expect(await status(await server(), whichPlacement('placement/web'), options, print)).toBe(code);
       expect(out.join('\n')).toContain(says);
       if (code === 0) return;
-      // Nor does a watch take it for complete before it has heard of the runs.
+      // A watch does not report completion before it has received the runs.
       const begun = told();
       const watching = status(await server(), whichPlacement('placement/web'), { ...options, watch: true }, print);
       await begun;
@@ -163,7 +163,7 @@ describe('status', () => {
       },
       { it: 'not at all', snapshots: [aSnapshot(1)], isSelected: true, says: undefined },
     ])('says that the hub is ahead of all clusters: $it', async ({ snapshots, isSelected, says }) => {
-      // Nothing is selected, so this is the hash of nothing.
+      // Nothing is selected, so this is the hash of an empty revision.
       const { hash } = contentOf([], { tracksJobs: false });
       const objects = snapshots.map((each) => ({
         ...each,

@@ -1,4 +1,4 @@
-// `flotilla status placement/NAME`: how far it is, once or until it is complete.
+// `flotilla status placement/NAME`: its progress, once or until it is complete.
 
 import type { Placement } from '../../api/placement.ts';
 import { kubeTime } from '../../base/clock.ts';
@@ -30,7 +30,7 @@ export async function status(
 interface Picture {
   readonly placement: Placement;
   readonly progress: Progress;
-  /** What the run waits for that moves it, and how to see that run. */
+  /** What the run in progress waits for, and the command that shows the run. */
   readonly waiting?: string;
   readonly run?: string;
 }
@@ -42,7 +42,7 @@ function shownOf(
   runs?: RunsBeside,
 ): Shown<Picture> {
   const carried = carriedOf(server, which);
-  // Of the moment in which it is looked at: the same picture is drawn again as time passes.
+  // Computed for each drawing, because durations change.
   const view = ({ placement, progress, waiting, run }: Picture): StatusView => ({
     ...(waiting === undefined || (progress.open?.step !== 'RolloutStarted' && progress.earlier === 0)
       ? {}
@@ -94,7 +94,7 @@ function viewOf(
   };
 }
 
-/** For programs: the same facts. Times as in the API. */
+/** The same facts for programs, with times as in the API. */
 function jsonOf(progress: Progress, placement: Placement) {
   const { clusters, open, holds, ...rest } = progress;
   return {

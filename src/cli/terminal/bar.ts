@@ -1,4 +1,4 @@
-// How much of something is done, drawn.
+// A progress bar.
 
 export function bar(done: number, total: number, width: number): string {
   const full = total === 0 ? width : Math.floor((done * width) / total);

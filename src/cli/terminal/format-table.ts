@@ -1,4 +1,4 @@
-// A table of the server as aligned text, in the manner of kubectl.
+// Formats a server-side table as aligned text, like kubectl.
 import type { KubeObject } from '../../api/object.ts';
 import type { Json } from '../../base/json.ts';
 

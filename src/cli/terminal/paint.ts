@@ -1,5 +1,5 @@
-// Colors for the words that tell how something is doing. Only whole cells of a table and the label of a line are colored, so that a message that
-// happens to contain such a word stays as it is.
+// Colors the words for states. Only whole cells of a table and the label of a line are colored, so that a message that
+// contains such a word is not.
 
 export type Paint = (text: string) => string;
 

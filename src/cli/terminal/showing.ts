@@ -1,4 +1,4 @@
-// How far something is, shown once or as it moves: for people on a terminal, in plain lines, or for programs. By a watch, never by asking again.
+// Shows progress once or continuously: on a terminal, in plain lines, or for programs. Uses a watch, never polls.
 import type { KubeObject } from '../../api/object.ts';
 import type { Target, Transport, WatchEvent } from '../../api/transport.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -11,7 +11,7 @@ import type { Print } from '../server/target.ts';
 import { forPrograms } from './output.ts';
 import type { Terminal } from './terminal.ts';
 
-/** `failed`: it is over, and did not get there. */
+/** `failed`: it is over without success. */
 export const EXIT = { complete: 0, waiting: 2, failed: 3, interrupted: 130 } as const;
 export type Exit = (typeof EXIT)[keyof typeof EXIT];
 
@@ -21,33 +21,33 @@ export interface ShowOptions {
   /** How long to watch. */
   readonly timeoutMs?: number;
   readonly clock: Clock;
-  /** Ctrl-C. */
+  /** Fires on Ctrl-C. */
   readonly signal: AbortSignal;
   /** Absent = plain lines. */
   readonly terminal?: Terminal;
 }
 
-/** What is shown, made of an object and perhaps of what else belongs to it. */
+/** How to show an object, with related objects. */
 export interface Shown<Picture> {
   readonly at: Named;
   look(object: KubeObject): Picture | Promise<Picture>;
-  /** What else belongs to it and changes by itself; `hear` tells whether that is a reason to look again. */
+  /** Related objects that change independently; `hear` tells whether an event requires a new picture. */
   readonly beside?: {
     readonly at: Target;
-    /** Absent = all that are there. */
+    /** Absent = all of them. */
     readonly labels?: string;
     hear(events: readonly WatchEvent[]): boolean;
   };
-  /** What the command ends with, were it to end now. Watching goes on while it is `waiting`. */
+  /** The exit code if the command ended now. Watching continues while it is `waiting`. */
   exit(picture: Picture): Exit;
   headline(picture: Picture): string;
   text(picture: Picture): string;
-  /** What is new, line by line. */
+  /** The changes line by line. */
   changes(before: Picture | undefined, after: Picture): readonly string[];
   json(picture: Picture): object;
 }
 
-/** `now`: the object as it was found. Returns the exit code. */
+/** `now`: the object as it was read. Returns the exit code. */
 export async function show<Picture>(
   transport: Transport,
   shown: Shown<Picture>,
@@ -107,7 +107,7 @@ async function watch<Picture>(
 
 const EVERY_MS = 1000;
 
-/** On a terminal time is seen to pass: what is for how long is counted on while nothing happens. Ends when the result is called. */
+/** On a terminal, durations are redrawn while nothing changes. Calling the result stops that. */
 function drawnAgain<Picture>(shown: Shown<Picture>, picture: Picture, { output, terminal, clock }: ShowOptions) {
   if (terminal === undefined || output === 'json' || output === 'yaml') return () => {};
   let drawn = shown.text(picture);
@@ -124,7 +124,7 @@ function drawnAgain<Picture>(shown: Shown<Picture>, picture: Picture, { output, 
 
 async function* nothing(): AsyncGenerator<never, void> {}
 
-/** Tells each picture in the form that was asked for. */
+/** Prints each picture in the requested format. */
 function teller<Picture>(
   shown: Shown<Picture>,
   { output, terminal }: ShowOptions,

@@ -1,4 +1,4 @@
-// A text that is drawn again in place of itself, on a terminal.
+// A text on a terminal that is redrawn in place.
 
 import { shortened } from '../../insight/plain-text.ts';
 import { type Paint, plain } from './paint.ts';
@@ -23,7 +23,7 @@ export function terminalOn(stream: Stream, paint: Paint = plain): Terminal | und
       return stream.rows || 24;
     },
     draw(text) {
-      // A line that wraps would be two, and the next picture would begin one too low.
+      // A wrapped line would take two rows, and the next picture would start one row too low.
       const lines = text.split('\n').map((line) => paint(shortened(line, this.columns - 1)));
       const back = drawn === 0 ? '' : `\u001b[${drawn}A\r\u001b[J`;
       stream.write(`${back}${lines.join('\n')}\n`);

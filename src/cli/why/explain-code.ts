@@ -1,4 +1,5 @@
-// `flotilla explain CODE`: what a hold code means. The rows come from docs/holds.md itself, so the page and the command cannot differ.
+// `flotilla explain CODE`: the meaning of a hold code. The rows come from docs/holds.md itself, so that the page and
+// the command agree.
 import { UserError } from '../../base/errors.ts';
 import { plainText } from '../../insight/plain-text.ts';
 

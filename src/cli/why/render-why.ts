@@ -1,9 +1,9 @@
-// An explanation as people read it: at most two lines that say what blocks, then the chain of evidence, then what can be done. Pure.
+// Renders an explanation: at most two lines about what blocks, then the chain of evidence, then the next steps. Pure.
 import { shortDuration } from '../../base/age.ts';
 import { type Cause, type Explanation, lasting } from '../../insight/explain/explanation.ts';
 import { plainText, wrapped } from '../../insight/plain-text.ts';
 
-/** `columns`: of the terminal, if there is one. */
+/** `columns`: the width of the terminal, if there is one. */
 export function renderWhy(explanation: Explanation, now: number, columns = Number.POSITIVE_INFINITY): string {
   const { sentence, root, label, since, causes, next, notes } = explanation;
   const [first = '', ...second] = [

@@ -1,4 +1,5 @@
-// `flotilla why eviction/NAME`: how an eviction ended and why, or what it waits for. Reads the hub's API with the caller's rights.
+// `flotilla why eviction/NAME`: how an eviction ended and why, or what it waits for. Reads the hub's API with the
+// caller's permissions.
 import { type DisruptionBudget, disruptionBudget } from '../../api/disruption-budget.ts';
 import { type Eviction, eviction } from '../../api/eviction.ts';
 import { conditionOf } from '../../api/next-condition.ts';
@@ -17,7 +18,7 @@ const WORDS: readonly string[] = [
   ...(eviction.shortNames ?? []),
 ];
 
-/** Whether it is about an eviction: `eviction/…`, or the kind's own name. */
+/** Whether the argument names an eviction: `eviction/…`, or the kind's own name. */
 export const namesEviction = (argument: string): boolean =>
   argument.includes('/') && WORDS.includes(argument.split('/')[0]?.split('.')[0]?.toLowerCase() ?? '');
 

@@ -1,4 +1,5 @@
-// `flotilla why` and `flotilla status` of a placement with strategy External, against the real API server over https. No hub runs.
+// `flotilla why` and `flotilla status` of a placement with strategy External, against the real API server over https.
+// No hub runs.
 import { describe, expect, test } from 'vitest';
 import type { KubeObject, User } from '../../api/object.ts';
 import type { Placement } from '../../api/placement.ts';
@@ -52,7 +53,7 @@ async function ask(objects: readonly KubeObject[], { as, namespace, ...options }
 
 const external = (parts: PlacementParts): Placement =>
   aPlacement({ ...parts, spec: { strategy: { type: 'External' }, ...parts.spec } as PlacementParts['spec'] & object });
-/** Cluster a has revision 1, b nothing. */
+/** Cluster a has revision 1, b has none. */
 const halfway = external({
   said: 'TU',
   clusters: [cluster('a', 'TTTTTT'), { clusterName: 'b', conditions: [...conditions('TU')] }],

@@ -1,4 +1,4 @@
-// `flotilla why run/NAME` against the real API server over https. No hub runs: what it says, it says from the API alone.
+// `flotilla why run/NAME` against the real API server over https. No hub runs: every answer comes from the API alone.
 import { describe, expect, test } from 'vitest';
 import { labels } from '../../api/names.ts';
 import type { KubeObject, User } from '../../api/object.ts';
@@ -59,7 +59,7 @@ const work: KubeObject = {
     ],
   },
 };
-/** Cluster b has its binding, its Work, and a Deployment that does not come up. */
+/** Cluster b has its binding, its Work, and a Deployment that does not become available. */
 const fleet: readonly KubeObject[] = [
   { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'fleet-member-b' } },
   aMember('b'),
@@ -562,7 +562,7 @@ describe('why a cluster of a run does not move', () => {
       code: 2,
       says: 'cluster "c" of stage "two" waits: stage "two" updates at most 1 cluster at a time (maxConcurrency), and 1 cluster is being updated',
     },
-    // Nothing names it: it waits for what the run waits for.
+    // No hold names it: it waits for the same as the run.
     { cluster: 'd', code: 2, says: 'cluster "d" of stage "three" waits: MemberCluster "b" is not available yet' },
   ])('is told of $cluster', async ({ cluster, code, says }) => {
     const found = await ask([...fleet, run], { cluster });

@@ -1,4 +1,4 @@
-// `flotilla why` against the real API server over https. No hub runs: what it says, it says from the API alone.
+// `flotilla why` against the real API server over https. No hub runs: every answer comes from the API alone.
 import { describe, expect, test } from 'vitest';
 import { admin } from '../../../test/cluster.ts';
 import type { Start } from '../../../test/conformance/subjects.ts';
@@ -26,7 +26,7 @@ import { printing, serving as serveObjects } from '../served.testing.ts';
 import { type WhyOptions, why } from './why.ts';
 
 const dev: User = { name: 'dev', groups: ['system:authenticated'] };
-/** A server that has these objects, with their status. */
+/** A server with these objects and their status. */
 async function serving(objects: readonly KubeObject[], options?: Parameters<Start>[0]) {
   const served = await serveObjects(objects, options);
   return {
@@ -114,7 +114,7 @@ const policy = (decisions: readonly object[], namespace?: string): KubeObject =>
   spec: { policyHash: 'aGFzaA==' },
   status: { observedCRPGeneration: 1, targetClusters: decisions, conditions: conditions('Scheduled:T', '', 1) },
 });
-/** What may be read by `dev`: these resources, everywhere. */
+/** Lets `dev` read these resources everywhere. */
 const rights = (...resources: readonly string[]): readonly KubeObject[] => {
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const apiGroups = ['placement.kubernetes-fleet.io', 'cluster.kubernetes-fleet.io', ''];
@@ -452,7 +452,7 @@ Evidence:
       ])('of $who', async ({ of, who }) => {
         const text = await asked(onMember('web-work'), of);
         expect(text.split('\n\n')[0]).toBe(`Blocked: ${root}\n${who} waits: ${held} (for 5m)`);
-        // What the first line has said is not said again.
+        // The first line is not repeated.
         expect(text.split(held)).toHaveLength(2);
         expect(JSON.parse(await asked(onMember('web-work'), { ...of, output: 'json' }))).toMatchObject({
           label: 'Blocked',
@@ -533,7 +533,7 @@ Evidence:
       const deletion =
         'delete Pod "shop/web-1" on cluster "eu-1" if it does not become ready; its StatefulSet creates it again: `kubectl --context eu-1 -n shop delete pod web-1`';
 
-      /** What stands on the member. */
+      /** The objects on the member. */
       async function standing() {
         const there = await serveObjects([core('Namespace', 'shop'), account, set], {});
         const { uid = '' } = (await there.subject.cluster.get('statefulsets', 'shop', 'web')).metadata;

@@ -1,5 +1,6 @@
-// `flotilla why placement/NAME` and `flotilla why run/NAME`, perhaps with `--cluster C`: why it does not move. Reads the hub's API, and the members'
-// where the caller has a way there, with the caller's rights, so it answers while the hub is down and on any Kubernetes API server.
+// `flotilla why placement/NAME` and `flotilla why run/NAME`, optionally with `--cluster C`: why it does not progress.
+// Reads the APIs of the hub and of reachable members with the caller's permissions, so it works while the hub is down
+// and on any Kubernetes API server.
 import { type Clock, kubeTime } from '../../base/clock.ts';
 import { explain } from '../../insight/explain/explain.ts';
 import { explainRun } from '../../insight/explain/explain-run.ts';
@@ -22,7 +23,7 @@ export interface WhyOptions {
   readonly cluster?: string;
   readonly output?: string;
   readonly clock: Clock;
-  /** Of the terminal, if there is one. */
+  /** The width of the terminal, if there is one. */
   readonly columns?: number;
   readonly members?: Pick<Members, 'at'>;
 }
@@ -75,7 +76,7 @@ export async function whyEviction(server: Server, name: string, options: WhyOpti
   return tell(explainEviction(found, options.clock.now()), options, print);
 }
 
-/** For programs: the same facts. Times as in the API. */
+/** The same facts for programs, with times as in the API. */
 function jsonOf({ since, causes, sentence, root, ...rest }: Explanation) {
   return {
     ...rest,
@@ -89,6 +90,6 @@ function jsonOf({ since, causes, sentence, root, ...rest }: Explanation) {
   };
 }
 
-/** A stamp that did not parse is none. */
+/** An invalid time is left out. */
 const timed = <Name extends string>(name: Name, ms: number | undefined) =>
   ms === undefined || Number.isNaN(ms) ? {} : ({ [name]: kubeTime(ms) } as Record<Name, string>);
