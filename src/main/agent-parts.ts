@@ -1,4 +1,4 @@
-// The agent of a member, put together from its controllers: the same in one process, in several, and in a simulated world.
+// Builds the agent of a member from its controllers: the same for one process, several, and a simulated world.
 import type { Registry } from 'prom-client';
 import type { Resource } from '../api/kind.ts';
 import { applierWorker } from '../member/apply/worker.ts';
@@ -16,20 +16,20 @@ import { neededBy } from './needed-kinds.ts';
 export interface PartOptions {
   mayWrite?(): boolean;
   readonly metrics?: Registry;
-  /** The catalogue learns of new kinds only when it is told to read discovery again: over the wire. */
+  /** The connection is over the wire, so the catalogue learns about new kinds only by reading discovery again. */
   readonly isRemote?: boolean;
 }
 
 export interface AgentOptions extends PartOptions {
   readonly cluster: string;
   readonly probe: Probe;
-  /** What is known of the member's API server. */
+  /** Facts about the member's API server. */
   readonly server?: () => OwnServer;
-  /** Tells more of the member than the agent collects itself. */
+  /** Reports properties of the member that the agent does not collect itself. */
   readonly provider?: PropertyProvider;
 }
 
-/** Without a catalogue of the member's kinds it only sends heartbeats. */
+/** Without a catalogue of the member's kinds, it only sends heartbeats. */
 export function startAgent(deps: Deps, options: AgentOptions): Manager {
   const { cluster, probe, server, provider, mayWrite, metrics, isRemote } = options;
   return startManager(deps, {
@@ -87,7 +87,10 @@ function agentControllers(
   ];
 }
 
-/** The kinds without which an agent cannot begin on its member. The hub may get its kinds later: an agent waits until the hub admits it. */
+/**
+ * The kinds without which an agent cannot start on its member. The hub's kinds may be installed later: an agent waits
+ * until the hub admits it.
+ */
 export const agentNeeds = (
   deps: Pick<Deps, 'clock' | 'random' | 'catalogues'>,
   options: Pick<AgentOptions, 'cluster' | 'probe'>,

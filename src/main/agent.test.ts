@@ -36,7 +36,7 @@ async function aHubAndAnAgent() {
     hub,
     agent,
     lines,
-    /** What the hub said, line by line. */
+    /** The errors of the hub, one per log line. */
     refusals,
     metrics,
     startHub: () =>
@@ -74,7 +74,7 @@ describe('an agent whose hub does not know it yet', () => {
     expect(world.lines).toEqual([
       'info: waiting for the hub to admit this member on the hub, "flotilla join east" and running hub controllers (flotilla hub) let it in',
     ]);
-    // With the kubeconfig of another member it is this that tells.
+    // With the kubeconfig of another member, this message shows the cause.
     expect(world.refusals).toEqual([expect.stringContaining('east-hub-cluster-access" cannot get resource')]);
     await world.join();
     const controllers = world.startHub();

@@ -1,5 +1,6 @@
-// A member's agent, from the moment the hub lets it in. Until then (the member has yet to be joined, the hub's controllers have yet to give it a
-// namespace) it asks quietly: that is the usual order of things, not a failure. If it lasts, an administrator has to look.
+// Starts a member's agent once the hub admits it. Until then (`flotilla join` has not run yet, or the hub's controllers
+// have not created its namespace) it retries without errors, because that is the normal order of events; if it lasts,
+// it logs a hint for an administrator.
 import { internalMemberCluster } from '../api/internal-member-cluster.ts';
 import { memberNamespace } from '../api/names.ts';
 import { until } from '../base/clock.ts';
@@ -9,7 +10,7 @@ import type { Manager } from '../runtime/manager.ts';
 import { type AgentOptions, startAgent } from './agent-parts.ts';
 
 export interface Agent {
-  /** undefined = the hub has not let it in yet. */
+  /** undefined = the hub has not admitted it yet. */
   manager(): Manager | undefined;
   stop(): Promise<void>;
 }
@@ -19,7 +20,10 @@ const LONGEST_WAIT_MS = 5000;
 const LONGEST_START_MS = 10_000;
 const PATIENCE_MS = 60_000;
 
-/** Runs what makes an agent open connections, perhaps after others: a process with a thousand agents has other things to do as well. */
+/**
+ * Runs the part of an agent's start that opens connections, perhaps queued behind others: a process may have a thousand
+ * agents.
+ */
 export type Pace = (run: () => Promise<void>) => Promise<void>;
 
 export function runAgent(deps: Deps, options: AgentOptions, pace: Pace = (run) => run()): Agent {
@@ -29,7 +33,7 @@ export function runAgent(deps: Deps, options: AgentOptions, pace: Pace = (run) =
     if (stopping.signal.aborted) return;
     manager = startAgent(deps, options);
     const known = manager.synced.catch(() => {}); // stopped before
-    // A slow call does not hold up the others.
+    // A slow call must not block the others.
     const late = until(deps.clock, deps.clock.now() + LONGEST_START_MS, 'an agent starts', stopping.signal);
     await Promise.race([known, late]);
   };
@@ -44,7 +48,10 @@ export function runAgent(deps: Deps, options: AgentOptions, pace: Pace = (run) =
   };
 }
 
-/** Resolves when the hub answers with anything but "forbidden": all other trouble is told by the agent itself, which does not give up. */
+/**
+ * Resolves once the hub answers with anything but Forbidden: all other errors are reported by the agent itself, which
+ * keeps retrying.
+ */
 async function letIn(
   { clock, random, log, servers }: Deps,
   { cluster, pace, signal }: { readonly cluster: string; readonly pace: Pace; readonly signal: AbortSignal },
@@ -64,7 +71,8 @@ async function letIn(
     const facts = {
       namespace,
       next: `on the hub, "flotilla join ${cluster}" and running hub controllers (flotilla hub) let it in`,
-      // Says as whom the hub knows us: with the kubeconfig of another member it never ends.
+      // The message contains the identity that the hub sees: with the kubeconfig of another member, this never
+      // succeeds.
       error: refusal,
     };
     if (told === 'nothing') {

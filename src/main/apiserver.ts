@@ -1,4 +1,4 @@
-// `flotilla apiserver`: one embedded API server on this machine, durable unless told otherwise.
+// `flotilla apiserver`: one embedded API server on this machine, durable by default.
 
 import { hubAdmissions } from '../api/admission-warnings.ts';
 import { hubKinds, memberKinds } from '../api/kinds.ts';

@@ -1,4 +1,4 @@
-// A Transport whose calls are counted, by server, verb, resource and what came of them. Several may share a registry.
+// A Transport that counts its calls by server, verb, resource and outcome. Several may share a registry.
 import type { Registry } from 'prom-client';
 import type { Target, Transport } from '../api/transport.ts';
 import { AbortError, ApiError } from '../base/errors.ts';

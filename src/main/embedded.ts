@@ -1,5 +1,6 @@
-// Embedded API servers of one process: one data directory, one set of keys, one listener, any number of clusters. The hub has a log of its own
-// and all members share one, so that a fleet that outgrows its process (see members-process.ts) finds its data again.
+// Embedded API servers of one process: one data directory, one set of keys, one listener, any number of clusters. The
+// hub has a log of its own and all members share one, so that a fleet that grows into two processes (see
+// members-process.ts) keeps its data.
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -20,7 +21,7 @@ import { checkModes } from './file-modes.ts';
 import { type ListenFlags, listenAt } from './listen-at.ts';
 
 export const HOST = '127.0.0.1';
-/** The cluster at the root of the listener. */
+/** The cluster at the root path of the listener. */
 export const HUB = 'hub';
 
 export interface EmbeddedOptions extends ListenFlags {
@@ -34,36 +35,42 @@ export interface EmbeddedOptions extends ListenFlags {
   readonly eventTtl?: number;
 }
 
-/** What is kept in memory gets a file of its own: the kubeconfig of the data directory may be in use by a server that runs on it. */
+/**
+ * In-memory servers have a separate file: the kubeconfig of the data directory may be in use by a server that runs on
+ * it.
+ */
 export const kubeconfigFile = (options: EmbeddedOptions & { readonly kubeconfig?: string }): string =>
   resolve(options.kubeconfig ?? join(options.dataDir, options.inMemory ? 'in-memory.kubeconfig' : 'kubeconfig'));
 
-/** Keys and certificates as PEM texts by file name: how a process without files hands its own to another. */
+/** Keys and certificates as PEM by file name, so that a process without files can hand them to another. */
 export type Keys = Record<string, string>;
 
 export interface Share {
-  /** Only the members' log is opened: another process has the hub. */
+  /** Opens only the members' log, because another process has the hub. */
   readonly membersOnly?: boolean;
-  /** The keys that the process of the hub made, where none are on disk. */
+  /** The keys of the hub's process, if they are not on disk. */
   readonly keys?: Keys;
 }
 
 export interface Embedded extends AsyncDisposable {
   readonly pki: Pki;
-  /** Kept in memory alone. */
+  /** Set if the keys exist in memory only. */
   readonly keys: Keys | undefined;
-  /** Starts a cluster, or finds it again in the data directory. */
+  /** Starts a cluster, new or from the data directory. */
   start(name: string, kinds: readonly Kind[], admissions?: readonly Admission[]): Promise<RunningCluster>;
   listen(): Promise<Listening>;
-  /** Writes a kubeconfig with a context for each cluster, started here or elsewhere with the same keys, as the administrator of all. */
+  /**
+   * Writes a kubeconfig with an administrator context for each cluster, started here or in another process with the
+   * same keys.
+   */
   writeKubeconfig(file: string, port: number, elsewhere?: Elsewhere): Promise<void>;
-  /** By its advertised name. */
+  /** With the advertised name. */
   url(port: number): string;
   /** For other processes of this machine. */
   nearUrl(port: number): string;
   /** Other machines can connect. */
   readonly isOpen: boolean;
-  /** Of a cluster that is not the hub. */
+  /** The endpoint of a cluster other than the hub. */
   endpoint(port: number, cluster: string): { readonly entrypoint: string; readonly certificates: string };
 }
 
@@ -82,7 +89,7 @@ export async function openEmbedded(options: EmbeddedOptions, share: Share = {}):
   const logs = dataIn(options);
   const running = new Map<string, RunningCluster>();
   try {
-    // First of all: the process with the log has the directory.
+    // The log comes first: the process that opens it owns the directory.
     await logs.of(share.membersOnly ? 'members' : 'store');
     const keys = options.inMemory ? { ...share.keys } : undefined;
     const files = keys === undefined ? filesIn(join(options.dataDir, 'pki')) : filesOf(keys);
@@ -132,11 +139,11 @@ export async function openEmbedded(options: EmbeddedOptions, share: Share = {}):
   }
 }
 
-/** For people, of a server that other machines reach. */
+/** A note for users about a server that other machines can reach. */
 export const openness = (url: string): string =>
   `flotilla: other machines reach it at ${url}; every client must authenticate, and the kubeconfig has the rights of an administrator: keep it secret`;
 
-/** The logs of a data directory, each opened when it is first asked for. */
+/** The logs of a data directory, each opened on first use. */
 function dataIn({ dataDir, inMemory }: EmbeddedOptions) {
   const open = new Map<string, Promise<Log>>();
   const inTurn = oneByOne();
@@ -148,7 +155,7 @@ function dataIn({ dataDir, inMemory }: EmbeddedOptions) {
       return log;
     },
     async close() {
-      // One that could not be opened has told so already.
+      // If a log could not be opened, that was reported already.
       for (const log of open.values()) await (await log.catch(() => undefined))?.close();
     },
   };
@@ -161,7 +168,7 @@ const filesOf = (keys: Keys): PkiFiles => ({
   },
 });
 
-/** In use, unreadable, damaged: the user that started us has to see and fix it. */
+/** If the directory is in use, unreadable or damaged, the user gets an error to fix. */
 async function openData(directory: string, inTurn: NonNullable<LogOptions['inTurn']>): Promise<Log> {
   try {
     return await openLog({ disk: await openNodeDisk(directory), inTurn });

@@ -1,5 +1,6 @@
-// The moment from which on evictions are carried out: the first start of a hub that can. It is written once, on the hub's Lease, and never moves:
-// evictions that were stored before are too old to act on, while those created when the hub was down are carried out.
+// The time from which on evictions are carried out: the first start of a hub that supports them. It is written once, to
+// the hub's Lease, and never changes: evictions from before are too old to act on, but those created while the hub was
+// down are carried out.
 import { annotations, leases, SYSTEM_NAMESPACE } from '../api/names.ts';
 import type { KubeObject } from '../api/object.ts';
 import { namespaceResource } from '../api/resources.ts';
@@ -16,7 +17,7 @@ const unless = (reason: string) => (error: unknown) => {
   throw error;
 };
 
-/** Epoch milliseconds. Creates the Lease, and the namespace that it is in, where they are missing. */
+/** Epoch milliseconds. Creates the Lease and its namespace if they are missing. */
 export async function evictionsSince(transport: Transport, clock: Clock): Promise<number> {
   const at = { resource: LEASES, namespace: SYSTEM_NAMESPACE, name: leases.hub };
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -35,7 +36,7 @@ export async function evictionsSince(transport: Transport, clock: Clock): Promis
           annotations: mark,
         },
       };
-      // The lease is renewed all the time: a conflict is no surprise.
+      // The Lease is renewed all the time, so conflicts are normal.
       await transport
         .call({ verb: 'patch', at, patch: { type: 'merge', body }, manager: MANAGER })
         .catch(unless('Conflict'));

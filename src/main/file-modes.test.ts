@@ -1,4 +1,4 @@
-// Who else may read or write what a hub keeps.
+// Which other users may read or write the data of a hub.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

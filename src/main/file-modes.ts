@@ -1,11 +1,12 @@
-// A data directory holds Secrets and the keys of the fleet. As ssh does, we refuse to use one that others on this machine may read or write.
+// A data directory contains Secrets and the keys of the fleet. Like ssh, we refuse to use one that other users of this
+// machine may read or write.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UserError } from '../base/errors.ts';
 
 const OTHERS = 0o077;
 
-/** Throws a UserError that says the command to fix it. What is not there yet will be made with the right mode. */
+/** Throws a UserError with the command that fixes it. Missing files will be created with the right mode. */
 export async function checkModes(dataDir: string): Promise<void> {
   // Windows has no such modes.
   if (process.platform === 'win32') return;

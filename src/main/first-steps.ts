@@ -1,17 +1,17 @@
-// What `flotilla up` says to try: the way of the README's first page, up to where it runs on a member; with a fleet that a walk-through is made
-// for, where that begins.
+// The first commands that `flotilla up` suggests: those of the README's first page, up to a workload that runs on a
+// member; or, for a fleet of a walk-through, where that begins.
 import { relative, resolve } from 'node:path';
 import { deepEqual } from '../base/json.ts';
 import { type FleetMember, shippedFleet } from './fleet.ts';
 
-/** By the fleet that ships: the label that orders its clusters, and the heading in docs/seeds.md. */
+/** For each built-in fleet: the label that orders its clusters, and the heading in docs/seeds.md. */
 const WALKS: Readonly<Record<string, { readonly order: string; readonly heading: string }>> = {
   'seed-002-cluster': { order: 'order', heading: 'For the whole fleet' },
   'seed-002-namespace': { order: 'deployment-order', heading: 'For one namespace' },
 };
 
 export function firstSteps(fleet: readonly FleetMember[]): readonly string[] {
-  // By what it is, since its name is not known any more when it is started again.
+  // Compared by content, because its name is not known after a restart.
   for (const [name, { order, heading }] of Object.entries(WALKS)) {
     if (!deepEqual(fleet, shippedFleet(name))) continue;
     return [`kubectl get memberclusters -L environment,${order}`, `# then, step by step: docs/seeds.md, "${heading}"`];
@@ -27,7 +27,7 @@ export function firstSteps(fleet: readonly FleetMember[]): readonly string[] {
   ];
 }
 
-/** As it is called from here: they come along with the program, wherever that is. */
+/** The path from the working directory: the examples are part of the installed program. */
 function example(name: string): string {
   const file = resolve(import.meta.dirname, '../../examples', name);
   const near = relative('.', file);

@@ -1,4 +1,5 @@
-// Which members a pretend fleet has: their names, labels, nodes and manners. From a file of the user's, or one of those that ship by name.
+// The members of a simulated fleet: names, labels, nodes and behavior. From a user's file, or from a built-in fleet by
+// name.
 import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { UserError } from '../base/errors.ts';
 import { qualifiedNameErrors } from '../base/names.ts';
@@ -6,20 +7,20 @@ import { qualifiedNameErrors } from '../base/names.ts';
 export interface FleetMember {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Number of nodes, and what each has. */
+  /** The number of nodes, and the capacity of each. */
   readonly nodes: number;
   readonly cpu: string;
   readonly memory: string;
   readonly region?: string;
   readonly heartbeatPeriodSeconds?: number;
-  /** How workloads behave there. */
+  /** How workloads behave on this member. */
   readonly rules: MemberRules;
 }
 
 export interface MemberRules {
-  /** From a Pod's start to its readiness. */
+  /** From the start of a Pod until it is ready. */
   readonly readySeconds?: number;
-  /** From a Pod's binding to its start: the image pull. */
+  /** From the binding of a Pod to its start: the image pull. */
   readonly pullSeconds?: number;
 }
 
@@ -31,7 +32,7 @@ const ENVIRONMENTS = ['staging', 'canary', 'production'] as const;
 const REGIONS = ['europe', 'america', 'asia'] as const;
 const ENV: Readonly<Record<string, string>> = { staging: 'staging', canary: 'canary', production: 'prod' };
 
-/** Without a fleet file: labels that the walk-throughs select by. */
+/** The fleet without a file, with the labels that the walk-throughs select by. */
 export function usualFleet(count: number): readonly FleetMember[] {
   return Array.from({ length: count }, (_, index) => {
     const environment = ENVIRONMENTS[index % ENVIRONMENTS.length] as string;
@@ -59,7 +60,7 @@ const staged = (environment: string, count: number, orderLabel?: string): readon
     }),
   );
 
-/** The fleets that the documents speak of. */
+/** The fleets in the documentation. */
 const SHIPPED: Readonly<Record<string, () => readonly FleetMember[]>> = {
   'seed-001-prod': () => times(4, (number) => member(`cluster-${number}`, { env: 'prod' })),
   'seed-001-loc': () => times(4, (number) => member(`cluster-${number}`, { loc: number <= 2 ? 'west' : 'east' })),
@@ -105,8 +106,8 @@ export function shippedFleet(name: string): readonly FleetMember[] | undefined {
 }
 
 /**
- * What is to be said of members that the hub has and this fleet has not; undefined = there are none. Their agents may run elsewhere; if they do not, the
- * hub waits for them until they are deleted.
+ * A note about members of the hub that are not in this fleet; undefined = there are none. Their agents may run
+ * elsewhere; otherwise they stay unreachable until they are deleted.
  */
 export function strangersText(joined: readonly string[], fleet: readonly FleetMember[]): string | undefined {
   const own = new Set(fleet.map(({ name }) => name));
@@ -120,12 +121,15 @@ export function strangersText(joined: readonly string[], fleet: readonly FleetMe
 // ---- files
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/;
-/** As in embedded.ts, which only servers load. */
+/** The same as in embedded.ts, which is loaded only by servers. */
 const HUB = 'hub';
 const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 const QUANTITY = /^[0-9]+(\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/;
 
-/** Reads `members: [{ name, labels, nodes, cpu, memory, region, heartbeatPeriodSeconds, rules }]`. What is wrong is told with its line. */
+/**
+ * Parses `members: [{ name, labels, nodes, cpu, memory, region, heartbeatPeriodSeconds, rules }]`. Errors include the
+ * line.
+ */
 export function parseFleet(text: string, file: string): readonly FleetMember[] {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The program. Commands that start servers live beside this file, the others in cli/.
+// The main program. Commands that start servers are in this folder, the others in cli/.
 import { program } from './program.ts';
 import { run } from './run.ts';
 

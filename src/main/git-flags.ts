@@ -1,4 +1,4 @@
-// The flags about Git repositories, for all commands that run the hub's controllers.
+// Flags about Git repositories, for all commands that run the hub's controllers.
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -23,7 +23,10 @@ export const following = (command: Command): Command =>
       'allow file:// URLs in GitRepos: users who may create a GitRepo can then read any repository on this machine',
     );
 
-/** `usual`: the directory unless another is given; without either one that is removed at the end. It is created when the first repository is read. */
+/**
+ * `usual`: the default directory; without any, a temporary one that is removed at the end. It is created when the first
+ * repository is read.
+ */
 export async function gitOf(
   { gitDir, allowFileRepositories = false }: GitFlags,
   usual?: string,

@@ -1,4 +1,5 @@
-// /healthz, /readyz and /metrics of a long-running command, on a port of its own. It comes first: if the port is taken, nothing has begun yet.
+// /healthz, /readyz and /metrics of a long-running command, on a separate port. It starts first: if the port is taken,
+// nothing else has started.
 import { createServer } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import type { Registry } from 'prom-client';
@@ -9,11 +10,11 @@ import type { Manager } from '../runtime/manager.ts';
 
 export interface HealthServerOptions {
   readonly port: number;
-  /** Absent = all addresses of the machine: probes of a Pod come from outside. */
+  /** Absent = all addresses of the machine, because probes of a Pod come from outside. */
   readonly host?: string;
-  /** undefined = nothing runs yet, or not here. */
+  /** undefined = no manager runs yet, or not in this process. */
   manager(): Manager | undefined;
-  /** What to say meanwhile. It is alive in any case. */
+  /** The health without a manager; it is always live. */
   readonly without: { readonly name: string; readonly detail: string; readonly isReady: boolean };
   readonly metrics: Registry;
 }
@@ -22,7 +23,10 @@ export interface HealthServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Probes come by address. A page in a browser could let a name of its own point here, and read the metrics. */
+/**
+ * Probes use an IP address. A web page could make its own host name resolve to this server (DNS rebinding) and read the
+ * metrics.
+ */
 const isAddress = (host = ''): boolean => {
   const name = host.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
   return isIP(name) !== 0 || name.toLowerCase() === 'localhost';

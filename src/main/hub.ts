@@ -73,7 +73,8 @@ export async function hub(options: HubCommandOptions): Promise<void> {
     log,
     namespace: SYSTEM_NAMESPACE,
     lease: LEASE,
-    // Kinds that came while another replica led would look absent, and what is placed of them would be taken away.
+    // A standby may not know kinds that were installed meanwhile. They would look absent, and their placed objects
+    // would be removed.
     async prepare() {
       await catalogue.refresh();
       since = await evictionsSince(transport, wallClock);

@@ -1,4 +1,4 @@
-// What people may do on a hub, asked of the server itself: S2-2's table of personas.
+// What users may do on a hub, checked with the server's own authorizer: the table of personas in S2-2.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aCluster, admin, type TestCluster, theHub } from '../../test/cluster.ts';
 import { placementGroup } from '../api/groups.ts';
@@ -16,7 +16,7 @@ const REVIEWS = {
   namespaced: false,
 } as const;
 
-/** Each role is given to a user of its name, in namespace `team`; the last one in the whole cluster. */
+/** Each role is bound to a user of its name in namespace `team`; the last one in the whole cluster. */
 async function aHub(): Promise<TestCluster> {
   const cluster = await aCluster({ kinds: hubKinds });
   await installRoles(cluster.as(theHub));
@@ -78,7 +78,7 @@ describe('with the roles for people', () => {
     { verb: 'delete', what: 'approvalrequests', who: [] },
     { verb: 'patch', what: 'approvalrequests/status', who: ['admin', APPROVER] },
     { verb: 'get', what: 'works', who: [] },
-    // Of another namespace, and of none.
+    // In another namespace, and at cluster scope.
     { verb: 'list', what: 'resourceplacements', in: 'other', who: [] },
     { verb: 'patch', what: 'approvalrequests/status', in: 'other', who: [] },
     { verb: 'list', what: 'clusterresourceplacements', in: '', who: [] },

@@ -1,4 +1,5 @@
-// The roles for people, on a hub of our own. Put right at each start, so that a hub with older data gets those of this version.
+// The roles for users on an embedded hub. Updated at each start, so that a hub with older data gets those of this
+// version.
 import { clusterRoleResource as resource } from '../api/resources.ts';
 import type { Transport } from '../api/transport.ts';
 import { ApiError } from '../base/errors.ts';

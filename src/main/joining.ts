@@ -1,4 +1,5 @@
-// How the members of a pretend fleet join their hub: the same objects that `flotilla join` makes, and a look at what became of them.
+// How the members of a simulated fleet join their hub: with the same objects that `flotilla join` creates; and the
+// progress of that.
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { joinObjects } from '../api/join.ts';
 import { memberCluster } from '../api/member-cluster.ts';
@@ -23,7 +24,7 @@ async function joinMember(hub: Transport, member: FleetMember): Promise<void> {
   });
   for (const object of [objects.namespace, objects.serviceAccount, objects.tokenSecret, objects.memberCluster]) {
     await createIfAbsent(hub, object);
-    // A hub in memory answers without ever letting anything else run.
+    // An in-memory hub answers without ever yielding to the event loop.
     await nextTick();
   }
 }
@@ -58,7 +59,7 @@ async function createIfAbsent(hub: Transport, object: KubeObject): Promise<void>
 
 const SECRETS = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true } as const;
 
-/** The tokens of the members' identities, by member, as soon as the hub has filled them in. */
+/** The tokens of the members, once the hub has added them to their Secrets. */
 export async function tokensOf(hub: Transport, fleet: readonly FleetMember[]): Promise<Record<string, string>> {
   const memberOf = new Map(fleet.map(({ name }) => [memberTokenSecret(name), name]));
   const tokens = new Map<string, string>();
@@ -75,7 +76,7 @@ export async function tokensOf(hub: Transport, fleet: readonly FleetMember[]): P
   return Object.fromEntries(tokens);
 }
 
-/** The members that the hub has and that are not on their way out. */
+/** The members of the hub that are not being deleted. */
 export async function joinedIn(hub: Transport): Promise<readonly string[]> {
   const { list } = await hub.call({ verb: 'list', at: { resource: memberCluster } });
   return (list?.items ?? [])
@@ -85,13 +86,13 @@ export async function joinedIn(hub: Transport): Promise<readonly string[]> {
 
 const PATIENCE_MS = 60_000;
 const PATIENCE_PER_MEMBER_MS = 200;
-/** Without a terminal, a line whenever another such part has joined; small fleets are faster than it can be read. */
+/** Without a terminal, progress is printed in this many parts; small fleets are too fast for that. */
 const PARTS_TOLD = 4;
 const WORTH_TELLING = 50;
 
 /**
- * Waits until every member is Joined, reporting how many are; one that was still leaving joins again when it has left. Gives up waiting after a while, not
- * on the members. False when it was stopped before.
+ * Waits until every member has joined, and reports how many have; a member that was still leaving joins again after
+ * that. Stops waiting after a while, but the members keep trying. False if it was stopped before.
  */
 export async function allJoined(
   hub: Transport,

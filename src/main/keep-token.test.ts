@@ -1,4 +1,4 @@
-// The agent renews its token against a real API server, with the rights that `join` gives its identity.
+// The agent renews its token against a real API server, with the permissions that `join` gives its identity.
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';

@@ -1,5 +1,5 @@
-// The agent renews its own token on the hub, after half of its lifetime, with a right that it has for its own ServiceAccount alone. The new
-// token is used at once and is written to the kubeconfig, so that an agent that restarts has it too.
+// The agent renews its own token on the hub after half of its lifetime, with a permission for its own ServiceAccount
+// only. The new token is used at once and written to the kubeconfig, for the next start of the agent.
 
 import { serviceAccountResource } from '../api/resources.ts';
 import { claimsOf, issuedToken, type TokenClaims, tokenRequest } from '../api/token-request.ts';
@@ -11,9 +11,9 @@ import type { Connection } from '../client/connection.ts';
 import { backOffMs } from '../runtime/back-off.ts';
 import type { Log } from '../runtime/deps.ts';
 
-/** What the agent is to the hub now. */
+/** The agent's credential on the hub. */
 export interface Credential {
-  /** Puts the newest token in place of the one that it was renewed from. A kubeconfig with yet another token wins: a person wrote it. */
+  /** Replaces the token by its renewal. If the kubeconfig has a third token, that one wins, because a user wrote it. */
   readonly refine: (found: Connection) => Connection;
   token(): string | undefined;
   renewed(token: string): void;
@@ -24,7 +24,7 @@ export function createCredential(): Credential {
   let newest: string | undefined;
   return {
     refine(connection) {
-      // A token file, a certificate or a login program are renewed by others.
+      // Token files, certificates and login plugins are renewed by others.
       if (connection.token === undefined || connection.tokenIsRenewed) {
         found = undefined;
         return connection;
@@ -43,7 +43,10 @@ export function createCredential(): Credential {
 const RETRY = { firstMs: 5_000, maxMs: 300_000 };
 const LONGEST_WAIT_MS = 24 * 3_600_000;
 
-/** When half of its lifetime is over. Never later by a wrong clock of this machine: a lifetime is a difference of the hub's own times. */
+/**
+ * After half of its lifetime. A wrong clock of this machine cannot delay it, because the lifetime is a difference of
+ * the hub's own times.
+ */
 export function renewAt({ issuedAt, expiresAt }: TokenClaims, now: number): number {
   const lifetime = expiresAt - issuedAt;
   const left = Math.min(expiresAt - now, lifetime);
@@ -53,7 +56,7 @@ export function renewAt({ issuedAt, expiresAt }: TokenClaims, now: number): numb
 export interface KeepTokenOptions {
   readonly hub: Transport;
   readonly credential: Credential;
-  /** Writes it down. */
+  /** Persists the token. */
   keep(token: string): void;
   readonly clock: Clock;
   readonly random: Random;
@@ -68,7 +71,7 @@ export function keepToken({ hub, credential, keep, clock, random, log }: KeepTok
   function arm(): void {
     const token = credential.token();
     const claims = token === undefined ? undefined : claimsOf(token);
-    // A kubeconfig that is replaced later may bring a token that expires.
+    // The kubeconfig may be replaced by one whose token expires, so it is checked again.
     const due = claims === undefined ? Number.POSITIVE_INFINITY : renewAt(claims, clock.now());
     const at = Math.min(due, clock.now() + LONGEST_WAIT_MS);
     cancel = clock.at(at, 'token', () => void (at < due ? arm() : renew()));

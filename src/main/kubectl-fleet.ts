@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The same commands as a kubectl plugin, but for `approve`: `kubectl fleet …` finds this program on PATH.
+// The same commands as a kubectl plugin, except `approve`: `kubectl fleet …` finds this program on PATH.
 import { PLUGIN, program } from './program.ts';
 import { run } from './run.ts';
 

@@ -80,7 +80,7 @@ test('a part begins only when the former one has stopped for good, and none is l
   expect(told).toEqual(['start 1', 'stop 1']);
   isCut = false;
   await pass(20_000);
-  // It leads again, but the first part is still busy ending.
+  // It leads again, but the first part is still stopping.
   expect(leading.leader.isLeading()).toBe(true);
   expect(leading.manager()).toBeUndefined();
   expect(told).toEqual(['start 1', 'stop 1']);

@@ -1,5 +1,5 @@
-// Runs a part only while this process leads: two replicas, one that acts. A turn begins when the one before it has ended for good, so that
-// this process never has two parts at work.
+// Runs a part only while this process is the leader. A new term starts only after the previous one has ended, so that
+// this process never runs two parts at once.
 import { hostname } from 'node:os';
 import type { Transport } from '../api/transport.ts';
 import { type Clock, wallClock } from '../base/clock.ts';
@@ -21,7 +21,10 @@ export interface LeadingOptions {
   readonly namespace: string;
   readonly lease: string;
   readonly clock?: Clock;
-  /** Before each turn, tried again until it succeeds: what was learnt before may be old after a long time of standing by. */
+  /**
+   * Called before each term, and retried until it succeeds: after a long time as a standby, earlier results may be
+   * outdated.
+   */
   prepare?(): Promise<void>;
   start(mayWrite: () => boolean): Manager;
 }
@@ -33,7 +36,7 @@ export function runWhileLeading(options: LeadingOptions): Leading {
   let turn = 0;
   let isOver = false;
   let manager: Manager | undefined;
-  /** All turns up to now, one after the other. */
+  /** All terms so far, one after the other. */
   let ended = Promise.resolve();
 
   const begin = async (own: number) => {

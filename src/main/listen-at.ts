@@ -1,4 +1,5 @@
-// Where an embedded server listens and by which name others reach it. Loopback only, unless --bind names another address.
+// Where an embedded server listens, and by which name others reach it. Loopback only, unless --bind names another
+// address.
 import { isIP, isIPv6 } from 'node:net';
 import { UserError } from '../base/errors.ts';
 
@@ -12,9 +13,9 @@ export interface ListenAt {
   readonly address: string;
   /** The name or address in kubeconfigs. */
   readonly advertised: string;
-  /** How programs of this machine reach it, whether or not the advertised name resolves here. */
+  /** The address for programs of this machine, whether or not the advertised name resolves here. */
   readonly near: string;
-  /** What the certificate must have besides the usual names. */
+  /** Additional names for the certificate. */
   readonly hosts: readonly string[];
   /** Other machines can connect. */
   readonly isOpen: boolean;

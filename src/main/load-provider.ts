@@ -1,4 +1,5 @@
-// `--property-provider MODULE`: a file or a package whose default export is a property provider. It runs with all rights of the agent.
+// `--property-provider MODULE`: a file or a package whose default export is a property provider. It runs with all
+// permissions of the agent.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

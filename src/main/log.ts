@@ -1,4 +1,5 @@
-// Log lines of long-running commands: JSON on standard error, one line per reconcile at level debug, what went wrong above that.
+// Log lines of long-running commands: JSON on standard error, one line per reconcile at level debug, problems at higher
+// levels.
 import pino from 'pino';
 import type { Log } from '../runtime/deps.ts';
 

@@ -1,4 +1,4 @@
-// `flotilla member`: the agent of one member cluster. It dials the hub; the hub never dials it.
+// `flotilla member`: the agent of one member cluster. It connects to the hub; the hub never connects to it.
 import { Registry } from 'prom-client';
 import { agentBasicRules } from '../api/agent-rights.ts';
 import { memberNameProblem } from '../api/member-name.ts';
@@ -110,7 +110,10 @@ const kubeconfigOf = ({ kubeconfig, context }: MemberCommandOptions): ConnectOpt
   ...(context === undefined ? {} : { context }),
 });
 
-/** Inside of a Pod the address is that of a Service, which is reachable only there: a property provider may report a better one. */
+/**
+ * Inside a Pod this is the address of a Service, which is reachable only in the cluster: a property provider may report
+ * a better one.
+ */
 function ownServer({ transport }: Connected, { server, ca }: Connection): OwnServerOptions {
   const isInside = new URL(server).hostname === process.env['KUBERNETES_SERVICE_HOST'];
   return {
@@ -124,7 +127,7 @@ function ownServer({ transport }: Connected, { server, ca }: Connection): OwnSer
   };
 }
 
-/** Two servers are dialled: which of them does not answer? */
+/** The agent connects to two servers, so the error names the one that does not answer. */
 async function reach(
   whom: string,
   onThrottled: (refusal: ApiError) => void,

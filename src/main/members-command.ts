@@ -1,4 +1,5 @@
-// `flotilla __members`: what `flotilla up` runs as its child for a large fleet. See members-process.ts; users do not start it by hand.
+// `flotilla __members`: the child process that `flotilla up` starts for a large fleet, see members-process.ts. Users do
+// not run it.
 import { setMaxListeners } from 'node:events';
 import { Registry } from 'prom-client';
 import { wallClock } from '../base/clock.ts';
@@ -40,7 +41,7 @@ async function serve(order: ServeOrder, { agents, stopped }: Orders): Promise<vo
     },
     { membersOnly: true, ...(keys === undefined ? {} : { keys }) },
   );
-  // The port first: if it is taken, nothing else has begun yet.
+  // Listen first: if the port is taken, nothing else has started.
   await using listening = await embedded.listen();
   await tell({ listening: listening.port });
   const servers = await startServers(embedded, fleet);
@@ -75,7 +76,7 @@ async function serve(order: ServeOrder, { agents, stopped }: Orders): Promise<vo
 interface Orders {
   readonly serve: Promise<ServeOrder>;
   readonly agents: Promise<AgentsOrder>;
-  /** By the parent or by SIGTERM. */
+  /** Resolves on a message of the parent or on SIGTERM. */
   readonly stopped: Promise<undefined>;
 }
 
@@ -94,9 +95,10 @@ function ordersFromParent(): Orders {
   process.on('message', (order: Order) =>
     order.order === 'stop' ? stop() : (waiting[order.order] as (order: Order) => void)(order),
   );
-  // What was acknowledged is on disk: nothing is lost by exiting at once, and the next start of the fleet needs the directory.
+  // The parent has exited. Acknowledged writes are on disk, so exit at once: the next start of the fleet needs the
+  // directory.
   process.once('disconnect', () => process.exit(1));
-  // Ctrl-C reaches every process of a terminal. The parent says when.
+  // Ctrl-C reaches every process of a terminal, but the parent decides when to stop.
   process.on('SIGINT', () => {});
   process.once('SIGTERM', stop);
   return orders;

@@ -1,8 +1,10 @@
-// The members of a large fleet run in a process of their own and reach the hub over https: the second core, the real wire.
+// The members of a large fleet run in a child process and reach the hub over https: this uses a second core and the
+// real protocol.
 //
-// This file is the parent's side, members-command.ts the child's. They talk over the channel that Node opens between a process and its child.
-// A closed channel means that the other process has ended: a hub that dies ends its members, whatever it died of; members that die end
-// the hub with a sentence, since a fleet without members is not what was asked for, and the same command brings all back.
+// This file is the parent's side, members-command.ts the child's. They communicate over the IPC channel of Node. A
+// closed channel means that the other process has exited: if the hub dies, its members exit; if the members die, the
+// hub exits with an error, because a fleet without members is not what was asked for, and the same command restarts
+// everything.
 import { fork } from 'node:child_process';
 import { UserError } from '../base/errors.ts';
 import type { Keys } from './embedded.ts';
@@ -10,7 +12,7 @@ import type { FleetMember } from './fleet.ts';
 import type { ListenFlags } from './listen-at.ts';
 import type { LogLevel } from './log.ts';
 
-/** Servers first: they need nothing of the hub, so they start while the hub makes their identities. */
+/** Sent first: the servers do not need the hub, so they start while the hub creates their identities. */
 export interface ServeOrder extends ListenFlags {
   readonly order: 'serve';
   readonly fleet: readonly FleetMember[];
@@ -31,14 +33,14 @@ export interface AgentsOrder {
 export type Order = ServeOrder | AgentsOrder | { readonly order: 'stop' };
 export type Report = { readonly listening: number } | { readonly failed: string };
 
-/** Not for people; `flotilla members` is another command. */
+/** Internal; `flotilla members` is another command. */
 export const MEMBERS_COMMAND = '__members';
 const STOP_PATIENCE_MS = 20_000;
 
 export interface MembersProcess extends AsyncDisposable {
-  /** The port that the members' API servers are at. */
+  /** The port of the members' API servers. */
   readonly port: Promise<number>;
-  /** Rejects with a sentence if the process ends before it is told to. Never resolves. */
+  /** Rejects with an error if the process exits before it is asked to. Never resolves. */
   readonly failed: Promise<never>;
   startAgents(order: Omit<AgentsOrder, 'order'>): void;
 }

@@ -1,4 +1,5 @@
-// The members of a pretend fleet that live in this process: each an API server of its own, rules that make its workloads move, and an agent.
+// The members of a simulated fleet in this process: each has an API server, rules that simulate its workloads, and an
+// agent.
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Registry } from 'prom-client';
 import { memberKinds } from '../api/kinds.ts';
@@ -22,9 +23,9 @@ import type { Embedded } from './embedded.ts';
 import type { FleetMember } from './fleet.ts';
 import { pretendMember } from './pretend-member.ts';
 
-/** Above this, workloads report as if they had Pods, but none are made. */
+/** With more members than this, workloads report status as if they had Pods, but none are created. */
 const MAX_WITH_PODS = 20;
-/** Each opens a handful of connections; hundreds at once would hold up everything else for seconds. */
+/** Each agent opens several connections; hundreds at once would block everything else for seconds. */
 const AGENTS_STARTING = 8;
 const STOPS_AT_A_TIME = 64;
 
@@ -44,9 +45,9 @@ export async function startServers(embedded: Embedded, fleet: readonly FleetMemb
 export interface MembersOptions {
   readonly fleet: readonly FleetMember[];
   readonly servers: MemberServers;
-  /** How others reach the API server of a member; absent = it is not reported. */
+  /** The endpoint of a member's API server for other clients; absent = not reported. */
   endpointOf?(member: string): Endpoint;
-  /** The hub as this member's agent knows it, with the rights of its own identity. */
+  /** The hub as this member's agent sees it, with the permissions of its own identity. */
   hubFor(member: string): Transport;
   readonly log: Log;
   readonly metrics: Registry;
@@ -58,7 +59,7 @@ export interface Members {
   stop(): Promise<void>;
 }
 
-/** The agent's first report tells of the nodes, and the next one is a period away. */
+/** The first report of the agent should include the nodes, because the next one is a heartbeat period later. */
 const afterNodes =
   ({ registered }: Pretend, pace: Pace): Pace =>
   async (run) => {
@@ -66,7 +67,7 @@ const afterNodes =
     await pace(run);
   };
 
-/** Starts them one by one, with time in between for what else the process does. */
+/** Starts the members one by one, and lets other work of the process run in between. */
 export async function startMembers(options: MembersOptions, signal: AbortSignal): Promise<Members> {
   const { fleet, servers, hubFor, endpointOf, log, metrics } = options;
   const parts: { stop(): Promise<void> }[] = [];

@@ -1,4 +1,4 @@
-// The flags about members that fall silent or leave, for all commands that run the hub's controllers.
+// Flags about unreachable and leaving members, for all commands that run the hub's controllers.
 import type { Command } from 'commander';
 import { memberRules } from '../api/agent-rights.ts';
 import type { Kind } from '../api/kind.ts';
@@ -36,7 +36,7 @@ export const keepingMembers = (command: Command): Command =>
       "expect KubeFleet's networking agents beside the agent of each member, and give them rights in its namespace",
     );
 
-/** A member has joined when all of these have, and leaves when all have left. */
+/** A member has joined once all of these have joined, and has left once all have left. */
 const AGENTS: readonly AgentType[] = ['MemberAgent', 'MultiClusterServiceAgent', 'ServiceExportImportAgent'];
 
 export const membershipOf = (flags: MembershipFlags): Partial<Settings> => ({
@@ -47,6 +47,6 @@ export const membershipOf = (flags: MembershipFlags): Partial<Settings> => ({
 
 const networkedKinds = hubKinds.map((kind) => (kind === memberCluster ? networkedMemberCluster : kind));
 
-/** The kinds of an embedded hub, which calls their admission in process. */
+/** The kinds of an embedded hub, whose admission runs in process. */
 export const membershipKinds = (flags: Pick<MembershipFlags, 'networkingAgentsEnabled'>): readonly Kind[] =>
   flags.networkingAgentsEnabled ? networkedKinds : hubKinds;

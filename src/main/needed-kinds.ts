@@ -1,4 +1,5 @@
-// A part that is started on a cluster without the kinds that its controllers watch names them at once, and how to install them.
+// If a cluster lacks the kinds that the controllers of a part watch, its start fails at once with their names and how
+// to install them.
 import type { Resource } from '../api/kind.ts';
 import { qualified } from '../api/status.ts';
 import { UserError } from '../base/errors.ts';
@@ -16,7 +17,7 @@ export function neededBy(controllers: ManagerOptions['controllers'], on: ServerN
   return [...new Map(sources.map((each) => [`${each.group}/${each.version}/${each.plural}`, each])).values()];
 }
 
-/** Throws a UserError that names what the server does not serve. */
+/** Throws a UserError that names the kinds that the server does not serve. */
 export function checkKinds(
   { resources }: { readonly resources: readonly Pick<Resource, 'group' | 'version' | 'plural'>[] },
   needed: readonly Resource[],

@@ -1,5 +1,5 @@
-// The hub, put together from its controllers: the same in one process, in several, and in a simulated world. The agent is in agent-parts.ts, so
-// that an agent's process loads nothing of the hub.
+// Builds the hub from its controllers: the same for one process, several, and a simulated world. The agent is in
+// agent-parts.ts, so that an agent's process does not load the hub.
 import type { Registry } from 'prom-client';
 import type { LiveCatalogue } from '../api/catalogue.ts';
 import type { Resource } from '../api/kind.ts';
@@ -35,13 +35,13 @@ type Controllers = ManagerOptions['controllers'];
 export interface HubOptions extends Partial<Settings>, PartOptions {
   readonly placements?: Omit<PlacementOptions, 'catalogue' | 'plan' | 'metrics'>;
   readonly runs?: Pick<RunOptions, 'stuckAfterMs' | 'isSigned'>;
-  /** Evictions that were created earlier are not carried out (epoch milliseconds). */
+  /** Evictions created before this time are not carried out (epoch milliseconds). */
   readonly evictionsSince?: number;
-  /** Repositories are followed by this; absent = GitRepos are not acted upon. */
+  /** Follows repositories; absent = GitRepos are ignored. */
   readonly git?: Pick<GitOptions, 'client' | 'renderer' | 'breathe'>;
 }
 
-/** Without a catalogue of the hub's kinds it only keeps the membership. */
+/** Without a catalogue of the hub's kinds, it only runs membership. */
 export function startHub(deps: Deps, options: HubOptions = {}): Manager {
   const { mayWrite, metrics } = options;
   return startManager(deps, {
@@ -64,7 +64,7 @@ function hubControllers(
     membership(settings, metrics === undefined ? noMemberMetrics : memberMetrics(metrics)),
     groupController(),
     profileController(),
-    // On another's server nothing of ours looks at what is written.
+    // On another server our admission does not run.
     ...(catalogue === undefined
       ? []
       : delivery(catalogue, metrics, {
@@ -77,7 +77,7 @@ function hubControllers(
   ];
 }
 
-/** The kinds without which the hub's controllers cannot begin. */
+/** The kinds without which the hub's controllers cannot start. */
 export const hubNeeds = (catalogue: LiveCatalogue): readonly Resource[] =>
   neededBy(hubControllers(undefined, catalogue, { isRemote: true }), 'hub');
 

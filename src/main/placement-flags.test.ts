@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type PlacementFlags, placementsOf, placing } from './placement-flags.ts';
 import { program } from './program.ts';
 
-/** What the flags say, or the sentence about what is wrong. */
+/** The parsed flags, or the error message. */
 function parsed(...given: readonly string[]) {
   let told = '';
   const command = placing(new Command('hub')).exitOverride();

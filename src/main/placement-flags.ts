@@ -1,4 +1,5 @@
-// The flags about what placements take from the hub and how soon a change becomes a revision, for all commands that run the hub's controllers.
+// Flags for all commands that run the hub's controllers: which objects may be placed, and how soon a change becomes a
+// revision.
 import { type Command, InvalidArgumentError } from 'commander';
 import { formatDuration, parseDuration } from '../base/duration.ts';
 import { UserError } from '../base/errors.ts';
@@ -6,7 +7,7 @@ import { defaultDelays } from '../hub/revisions/delays.ts';
 import { parseApis } from '../hub/revisions/propagation.ts';
 import type { HubOptions } from './parts.ts';
 
-/** As the command line gives them; times in ms. */
+/** The parsed flags; times in ms. */
 export interface PlacementFlags {
   readonly resourceSnapshotCreationMinimumInterval?: number;
   readonly resourceChangesCollectionDuration?: number;

@@ -1,4 +1,4 @@
-// The pretend cluster of one member of a fleet: its nodes and how workloads fare there.
+// The simulated cluster of one member of a fleet: its nodes and the behavior of its workloads.
 import { profileOf } from '../sim/pretend/profile.ts';
 import { type Pretend, type PretendDeps, startPretend } from '../sim/pretend/start.ts';
 import type { FleetMember } from './fleet.ts';

@@ -1,5 +1,5 @@
-// `flotilla pretend`: nodes without machines for any Kubernetes API server. Its own controllers make the Pods; here they are given a node, run,
-// fail or hang as the rules say.
+// `flotilla pretend`: simulated nodes for any Kubernetes API server. Its own controllers create the Pods; this command
+// schedules them and makes them run, fail or hang, by rules.
 import { wallClock } from '../base/clock.ts';
 import { systemRandom } from '../base/random.ts';
 import { type ConnectOptions, connect } from '../cli/server/connect.ts';
@@ -11,7 +11,7 @@ import { firstSignal } from './signals.ts';
 
 export interface PretendCommandOptions extends ConnectOptions {
   readonly nodes: number;
-  /** What the names of the nodes begin with. */
+  /** The prefix of the node names. */
   readonly name: string;
   readonly readySeconds?: number;
   readonly pullSeconds?: number;

@@ -1,4 +1,5 @@
-// All commands. Their flags are in commands/, one file per group; what a command does is in a file of its own.
+// All commands. Their flags are in commands/, one file per group; the implementation of each command is in a file of
+// its own.
 import { Command } from 'commander';
 import type { ColorMode } from '../cli/terminal/paint.ts';
 import { addApproveRequest, addApproveRun, addReject } from './commands/approve.ts';
@@ -20,12 +21,12 @@ import { addCrds, addJoin, addPolicies, addRoles } from './commands/setup.ts';
 import { addSync } from './commands/sync.ts';
 import { VERSION } from './version.ts';
 
-/** Its `approve` is that of KubeFleet's plugin, so that what is written for the one works with the other. */
+/** Its `approve` is compatible with KubeFleet's plugin, so that scripts work with both. */
 export const PLUGIN = 'kubectl fleet';
 
 export function program(name: string): Command {
   const root = new Command(name)
-    // A command may have options that its subcommands have as well: `plan -f` and `plan run -f`.
+    // A command may have the same options as its subcommands: `plan -f` and `plan run -f`.
     .enablePositionalOptions()
     .description('Rolls out changes to every Kubernetes cluster of a fleet, safely.')
     .version(VERSION, '-V, --version', 'Print the version')
@@ -46,7 +47,7 @@ export function program(name: string): Command {
   addCrds(root);
   addRoles(root);
   addPolicies(root);
-  // kubectl has these itself.
+  // kubectl itself has these.
   if (!isPlugin) for (const add of [addApply, addGet, addDescribe, addDelete]) add(root);
   addStatus(root);
   addRun(root);

@@ -1,5 +1,5 @@
-// Who starts a part with an identity that may not do its work is told at once which verbs on which resources are missing, instead of finding a refusal
-// in a log later. The server itself is asked, so it holds for whatever decides there.
+// Checks the permissions of a part at its start and names the missing verbs and resources, instead of failing later in
+// a log. The server itself is asked (SelfSubjectAccessReview), so this works with any authorizer.
 import type { Rule } from '../api/agent-rights.ts';
 import type { Transport } from '../api/transport.ts';
 import { ApiError, UserError } from '../base/errors.ts';
@@ -13,9 +13,9 @@ export interface Needed {
 
 export interface RightsCheck {
   readonly needed: readonly Needed[];
-  /** What is started, as in "the hub's controllers". */
+  /** The part that is started, as in "the hub's controllers". */
   readonly whom: string;
-  /** The command that gives what is missing. */
+  /** The command that grants the missing permissions. */
   readonly remedy: string;
 }
 
@@ -38,7 +38,10 @@ const REVIEWS = {
 const QUESTIONS_AT_A_TIME = 16;
 const MAX_LISTED = 12;
 
-/** Throws a UserError that names what is missing. A server that does not answer such questions is taken at its word later on. */
+/**
+ * Throws a UserError that names the missing permissions. If the server does not support such reviews, the check is
+ * skipped.
+ */
 export async function checkRights(transport: Transport, check: RightsCheck): Promise<void> {
   const rights = check.needed.flatMap(rightsIn);
   let answers: readonly boolean[];

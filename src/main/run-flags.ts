@@ -1,4 +1,4 @@
-// The flags about staged update runs, for all commands that run the hub's controllers.
+// Flags about staged update runs, for all commands that run the hub's controllers.
 import { type Command, InvalidArgumentError } from 'commander';
 import { formatDuration, parseDuration } from '../base/duration.ts';
 import { DEFAULT_STUCK_AFTER_MS } from '../hub/staged/observed.ts';

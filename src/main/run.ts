@@ -1,12 +1,12 @@
-// Runs a command line and turns what goes wrong into one sentence and an exit code.
+// Runs a command line, and turns errors into one sentence and an exit code.
 import type { Command } from 'commander';
 import { ApiError, LostError, messageOf, UserError } from '../base/errors.ts';
 
 export async function run(program: Command): Promise<void> {
-  // A reader that goes away (`| head`) is no fault of ours.
+  // A reader that closes the pipe (`| head`) is no error.
   process.stdout.on('error', () => process.exit(0));
-  // Our clock's timers do not keep a process alive, and a command that waits for one (a server that is down, or asked us to come back
-  // later) must not just end.
+  // The timers of our clock do not keep a process alive, but a command that waits for one (an unreachable server, a
+  // Retry-After) must not exit.
   const alive = setInterval(() => {}, 2 ** 31 - 1);
   try {
     await program.parseAsync();

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM stop cleanly; a second one does not wait.
+// Ctrl-C and SIGTERM stop cleanly; a second signal exits at once.
 
 export function firstSignal(): Promise<void> {
   return new Promise((stop) => {

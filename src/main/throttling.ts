@@ -1,5 +1,5 @@
-// An API server that refuses requests because it gets too many (429) makes everything slow and nothing wrong: the client comes back by itself. So people
-// are told why it is slow, now and then, and what to do; a counter has each refusal.
+// An API server that throttles requests (429) makes everything slow, but nothing fails: the client retries by itself.
+// So the log explains from time to time why it is slow and what to do, and a counter counts each refusal.
 import { Counter, type Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
 import type { ApiError } from '../base/errors.ts';
@@ -38,7 +38,7 @@ export function tellThrottling({ server, clock, log, metrics }: ThrottlingOption
   };
 }
 
-/** The same code, for a moment, for a kind that has just been defined: that is not throttling. */
+/** A kind that was just defined briefly returns the same code: that is not throttling. */
 const NOT_SERVED_YET = 'storage is (re)initializing';
 
 const REMEDY =

@@ -1,4 +1,5 @@
-// `flotilla up`: a hub and its members, for a laptop, a demo or a test of one's own. One process; above 50 members they have one of their own.
+// `flotilla up`: a hub and its members, for a laptop, a demo or a test. One process; more than 50 members run in a
+// second one.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Registry } from 'prom-client';
@@ -43,17 +44,17 @@ export interface UpOptions extends EmbeddedOptions, MembershipFlags, PlacementFl
   readonly members?: number;
   readonly fleet?: string;
   readonly kubeconfig?: string;
-  /** Metrics and health of the hub, and of the members that live in its process. */
+  /** Metrics and health of the hub, and of members in the same process. */
   readonly healthPort?: number;
   readonly logLevel: LogLevel;
 }
 
 const USUAL_MEMBERS = 3;
 const MAX_PORT = 65_535;
-/** More get a process of their own. */
+/** More members run in a process of their own. */
 const MAX_IN_ONE_PROCESS = 50;
 
-/** The controllers of the hub, in process. On a cluster of one's own they get a role instead. */
+/** The identity of the hub's controllers in process. On another cluster they get a role instead. */
 const HUB_USER: User = {
   name: HUB_USER_NAME,
   groups: [MASTERS, ALL_AUTHENTICATED],
@@ -69,7 +70,7 @@ export async function up(options: UpOptions): Promise<void> {
   const stopped = firstSignal();
   const asked = await askedFleet(options);
   await using embedded = await openEmbedded(options);
-  // A damaged file does not block a user who names the fleet again.
+  // A damaged file must not block a user who names the fleet again.
   const kept = await (asked === undefined ? keptFleet(options) : keptFleet(options).catch(() => undefined));
   const fleet = asked ?? kept ?? usualFleet(USUAL_MEMBERS);
   const isLarge = fleet.length > MAX_IN_ONE_PROCESS;
@@ -145,7 +146,7 @@ const disposing = (part: { stop(): Promise<void> }): AsyncDisposable => ({ [Symb
 const FILES_PER_MEMBER = 5;
 const FILES_OTHERWISE = 200;
 
-/** Better told now than by connections that fail at random. */
+/** An early error is better than connections that fail at random. */
 function checkRoomFor(members: number, { port }: UpOptions): void {
   if (port === MAX_PORT) {
     const message = `the members of a large fleet are at the port after the hub's: give a --port below ${MAX_PORT}`;
@@ -161,7 +162,7 @@ function checkRoomFor(members: number, { port }: UpOptions): void {
   );
 }
 
-/** The members' servers get the port after the hub's, so that addresses stay the same from start to start. */
+/** The members' servers use the port after the hub's, so that addresses stay the same across restarts. */
 const membersOf = ({ dataDir, inMemory = false, port, logLevel, bind, advertise }: UpOptions, { keys }: Embedded) => ({
   ...(bind === undefined ? {} : { bind }),
   ...(advertise === undefined ? {} : { advertise }),
@@ -187,7 +188,7 @@ const healthOf = async ({ healthPort }: UpOptions, manager: () => Manager | unde
 
 const fleetFile = ({ dataDir }: UpOptions): string => join(dataDir, 'fleet.json');
 
-/** What this data directory had before. */
+/** The fleet that this data directory had before. */
 async function keptFleet(options: UpOptions): Promise<readonly FleetMember[] | undefined> {
   if (options.inMemory) return undefined;
   const file = fleetFile(options);
@@ -204,7 +205,7 @@ async function keptFleet(options: UpOptions): Promise<readonly FleetMember[] | u
 
 async function keepFleet(options: UpOptions, fleet: readonly FleetMember[]): Promise<void> {
   if (options.inMemory) return;
-  // Put in place whole: a file that ends in the middle would stand in the way of the next start.
+  // Written atomically: a truncated file would block the next start.
   const file = fleetFile(options);
   await writeFile(`${file}.new`, `${JSON.stringify(fleet, undefined, 2)}\n`);
   await rename(`${file}.new`, file);

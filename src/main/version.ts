@@ -1,4 +1,4 @@
-// One place for the version: the package's own file, read at start.
+// The version, read from package.json at start.
 import { readFileSync } from 'node:fs';
 
 export const VERSION: string = (

@@ -1,4 +1,4 @@
-// A flag that takes a whole number within bounds.
+// A flag with an integer within bounds.
 import { InvalidArgumentError } from 'commander';
 
 export const wholeNumber = (least: number, max: number) => (text: string) => {

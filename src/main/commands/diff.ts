@@ -1,4 +1,4 @@
-// `flotilla diff`: what differs between the hub and the clusters, or between two revisions.
+// `flotilla diff`: the differences between the hub and the clusters, or between two revisions.
 import { type Command, Option } from 'commander';
 import { diff } from '../../cli/diff/diff.ts';
 import { membersFrom } from '../../cli/reading/member-servers.ts';

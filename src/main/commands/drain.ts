@@ -1,4 +1,5 @@
-// `flotilla drain` and `flotilla uncordon`; `kubectl fleet draincluster` and `uncordoncluster` as in KubeFleet's plugin.
+// `flotilla drain` and `flotilla uncordon`; `kubectl fleet draincluster` and `uncordoncluster` as in KubeFleet's
+// plugin.
 import type { Command } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { systemRandom } from '../../base/random.ts';
@@ -8,7 +9,7 @@ import { type ConnectOptions, connect } from '../../cli/server/connect.ts';
 import { duration, hubCommand, print, toHub } from './flags.ts';
 
 const FIVE_MINUTES = 5 * 60_000;
-/** As in KubeFleet: placements that came while the first round ran are evicted in a second one. */
+/** As in KubeFleet: a second round evicts placements that arrived during the first. */
 const PLUGIN_ROUNDS = 2;
 
 const ours = { suffix: () => systemRandom.uuid().slice(0, 8), clock: wallClock };
@@ -70,7 +71,7 @@ const hubOf = ({ hubClusterContext: context, kubeconfig }: PluginFlags): Connect
   ...(kubeconfig === undefined ? {} : { kubeconfig }),
 });
 
-/** Exit code 0 also when a budget blocks, as in KubeFleet; what is left is printed. */
+/** Exit code 0 even if a budget blocks, as in KubeFleet; what is left is printed. */
 export function addDrainCluster(root: Command): void {
   pluginCommand(root, 'draincluster', 'Taint a cluster, and evict every ClusterResourcePlacement from it').action(
     async (options: PluginFlags) => {

@@ -1,4 +1,4 @@
-// Flags that commands share, how they are read, and where commands print to.
+// Flags that commands share, their parsers, and where commands print to.
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { parseDuration } from '../../base/duration.ts';
@@ -13,7 +13,7 @@ import { firstSignal } from '../signals.ts';
 
 let paint: Paint = plain;
 
-/** Once, before a command runs. */
+/** Called once, before a command runs. */
 export const usePaint = (mode: ColorMode = 'auto'): void => {
   paint = paintFor(mode, process.stdout.isTTY, process.env['NO_COLOR']);
 };
@@ -38,7 +38,7 @@ export const connecting = (command: Command): Command =>
 export const inNamespace = (command: Command): Command =>
   connecting(command).option('-n, --namespace <name>', 'namespace to work in');
 
-/** Of the hub, whatever context is current: a kubeconfig of a fleet has many. */
+/** Flags for the hub, which is not necessarily the current context: the kubeconfig of a fleet has many. */
 export const hubCommand = (command: Command): Command =>
   command
     .option('--kubeconfig <file>', 'kubeconfig to use (default: $KUBECONFIG, else ~/.kube/config)')

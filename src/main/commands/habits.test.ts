@@ -1,4 +1,4 @@
-// What completion offers, and which commands the kubectl plugin has.
+// What shell completion offers, and which commands the kubectl plugin has.
 import { describe, expect, test } from 'vitest';
 import { PLUGIN, program } from '../program.ts';
 import { completions } from './habits.ts';

@@ -6,7 +6,7 @@ import { readText } from '../../cli/server/connect.ts';
 import { explainCode } from '../../cli/why/explain-code.ts';
 import { print, toHub } from './flags.ts';
 
-/** Of the source as of the built program. */
+/** The path is the same from the sources and from the built program. */
 const HOLDS_PAGE = join(import.meta.dirname, '../../../docs/holds.md');
 
 export function addExplain(root: Command): void {
@@ -58,7 +58,7 @@ Examples:
     });
 }
 
-/** What a command's first argument names. */
+/** The kind of each command's first argument. */
 const NAMED: Readonly<Record<string, readonly Completed[]>> = {
   status: ['placement', 'run'],
   why: ['placement', 'run'],
@@ -110,7 +110,7 @@ export async function completions(
   if (before.at(-1) === '--placement') return fitting(await names(['placement'], options));
   if (before.at(-1) === '--cluster') return fitting(await names(['cluster'], options));
   const commands = command.commands.length === 0 ? [] : help.visibleCommands(command).map((each) => each.name());
-  // `resume` is about a placement, and `run resume` about a run.
+  // `resume` takes a placement, and `run resume` takes a run.
   const isTop = command.parent === root;
   const kinds: readonly Completed[] | undefined =
     isTop && command.name() === 'resume' ? ['placement'] : NAMED[command.name()];

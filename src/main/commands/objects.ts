@@ -1,4 +1,4 @@
-// The thin client: objects of any kind.
+// The generic client commands, for objects of any kind.
 import type { Command } from 'commander';
 import { UserError } from '../../base/errors.ts';
 import { apply } from '../../cli/objects/apply.ts';

@@ -1,4 +1,4 @@
-// `flotilla overrides`: what each cluster gets instead.
+// `flotilla overrides`: the overrides of each cluster.
 import { type Command, Option } from 'commander';
 import { showOverrides } from '../../cli/overrides.ts';
 import { connect } from '../../cli/server/connect.ts';

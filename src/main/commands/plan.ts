@@ -1,4 +1,4 @@
-// `flotilla plan`: what would happen.
+// `flotilla plan`: what a change would do.
 import { type Command, Option } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { UserError } from '../../base/errors.ts';
@@ -153,7 +153,7 @@ async function planOne(argument: string, options: RolloutOptions): Promise<void>
   process.exitCode = await planRollout(server, which, asked, print);
 }
 
-/** The repository is read by this process, with the rights of its user: so files of this machine may be named. */
+/** This process reads the repository with its user's permissions, so file URLs are allowed. */
 async function planRepository(argument: string, options: RolloutOptions): Promise<void> {
   const { output, duration: durationMs, full = false, branch, revision } = options;
   for (const flag of ['image', 'filename'] as const)

@@ -1,4 +1,4 @@
-// Commands that show how far something is and why it does not move.
+// Commands that show the progress of an object and why it does not progress.
 import type { Command } from 'commander';
 import { wallClock } from '../../base/clock.ts';
 import { noteFreezes } from '../../cli/freeze.ts';

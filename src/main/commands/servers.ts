@@ -1,4 +1,4 @@
-// Commands that run something until they are stopped. Servers are loaded when they are started: other commands do not wait for them.
+// Commands that run until they are stopped. Their modules are loaded on demand, so that other commands start fast.
 import { type Command, Option } from 'commander';
 import type { apiserver } from '../apiserver.ts';
 import { shippedFleets } from '../fleet.ts';
@@ -51,7 +51,7 @@ export function addUp(root: Command): void {
     .action(async (...given: Parameters<typeof up>) => (await import('../up.ts')).up(...given));
 }
 
-/** Not for people: what `up` starts for a large fleet. */
+/** Internal: `up` starts it for a large fleet. */
 export function addMembersProcess(root: Command): void {
   root.command(MEMBERS_COMMAND, { hidden: true }).action(async () => (await import('../members-command.ts')).members());
 }

@@ -1,4 +1,4 @@
-// Commands that prepare a hub and its members: CRDs, rights, policies, identities.
+// Commands that prepare a hub and its members: CRDs, roles, policies, identities.
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import type { Labels } from '../../api/object.ts';
 import { join } from '../../cli/join/join.ts';

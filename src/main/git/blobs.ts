@@ -1,9 +1,9 @@
-// Texts from the object store by one run of git, however many there are.
+// Reads many files from the object store with one run of git.
 import { GitError } from '../../hub/git/repository.ts';
 import { textOf } from './repositories.ts';
 import { type RunOptions, run } from './run-git.ts';
 
-/** By id; what is no UTF-8 text is absent. */
+/** By id; blobs that are not valid UTF-8 are missing. */
 export async function readBlobs(
   repository: string,
   ids: readonly string[],

@@ -1,4 +1,4 @@
-// Both ways to read a repository do the same: the git program, and the library where there is none. The server is a real one.
+// Both clients behave the same: the git program, and the library if there is none. The server is a real one.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { GitClient, GitSource } from '../../hub/git/repository.ts';
 import { type EitherOptions, gitClient } from './git-client.ts';
 import { packBytesOf, removeLeftovers } from './repositories.ts';
 
-/** Text that does not become smaller. */
+/** Text that does not compress. */
 const noise = (bytes: number): string => randomBytes((bytes * 3) / 4).toString('base64');
 const LOGIN = { type: 'basic', username: 'me', password: 's3cr3t-word' } as const;
 
@@ -75,7 +75,7 @@ describe.each([
     expect(await one.fetch(source(), first, never)).toBe(second);
     expect(server.transfers).toBeGreaterThan(before);
     expect(await contents(source(), second)).toEqual([['a.yaml', 'file', 'a: 2\n']]);
-    // What was pushed away is still here for those who read it.
+    // A commit that was force-pushed away can still be read.
     expect(await contents(source(), first)).toEqual([['a.yaml', 'file', 'a: 1\n']]);
   });
 
@@ -200,10 +200,10 @@ describe.each([
       const refused = await failure(asked);
       expect(refused).toMatch(/^FetchFailed: .*certificate/);
       expect(refused).toContain(hint);
-      // A message that differs with every attempt would be a status and an Event each time.
+      // A message that differs with every attempt would cause a status write and an Event each time.
       expect(await failure(asked)).toBe(refused);
     }
-    // The authority is known, and the certificate is for another host.
+    // The CA is trusted, but the certificate is for another host.
     const misnamed = await failure({ url: elsewhere.url, caBundle: elsewhere.ca ?? '' });
     expect(misnamed).toMatch(/^FetchFailed: .*certificate/);
     expect(misnamed).not.toContain(hint);
@@ -238,7 +238,7 @@ describe.each([
   test('writes nothing outside of its directory', async () => {
     server.commit({ 'a.yaml': 'a: 1\n' });
     const evil = join(directory, 'x');
-    // A tree with an entry that leads out: git itself would not make one.
+    // A tree with an entry that escapes the directory: git itself would not create one.
     const blob = server.git('rev-parse', 'HEAD:a.yaml');
     writeFileSync(evil, Buffer.concat([Buffer.from('100644 ../../../evil.yaml\0'), Buffer.from(blob, 'hex')]));
     const tree = server.git('hash-object', '-t', 'tree', '-w', '--literally', evil);
@@ -247,7 +247,7 @@ describe.each([
     const outcome = await fetched(source())
       .then((head) => contents(source(), head))
       .catch(() => []);
-    // Either it is refused, or it is a name like any other, which the copy for programs refuses.
+    // Either it is refused, or it is treated as a plain name, which the copy for renderers refuses.
     expect(outcome.length).toBeLessThan(2);
     expect(existsSync(join(directory, '..', 'evil.yaml'))).toBe(false);
   });
@@ -270,7 +270,7 @@ test('a start removes what a killed process left, and repositories that were not
     );
     const before = new Date(Date.now() - 40 * day);
     for (const each of [old, join(directory, repository)]) if (existsSync(each)) utimesSync(each, before, before);
-    // Asked again, without anything new.
+    // Fetched again, without any change.
     await client.fetch(source, commit, never);
     await removeLeftovers(directory, Date.now());
     expect(readdirSync(directory).sort()).toEqual([repository, 'other'].sort());
@@ -281,7 +281,7 @@ test('a start removes what a killed process left, and repositories that were not
 });
 
 test('ssh uses the key of the Secret, for the hosts of the Secret', { timeout: patience(30_000) }, async () => {
-  // A data directory may be called like this.
+  // A data directory may have such a name.
   const root = mkdtempSync(join(tmpdir(), "git ssh's 100%d "));
   await using server = await aGitServer();
   const ssh = anSshServer({ root, repository: server.bare });
@@ -320,7 +320,7 @@ test('ssh uses the key of the Secret, for the hosts of the Secret', { timeout: p
     );
     expect(secrets.length).toBeGreaterThan(5);
     const runs = ssh.runs();
-    // Two for each fetch of something new, one for each that is refused.
+    // Two for each fetch with changes, one for each refused one.
     expect(runs.length).toBe(2 + 2 + 2 + 6);
     for (const { args, env, parents, settings } of runs) {
       for (const secret of [...secrets, 'no-key-4716'])

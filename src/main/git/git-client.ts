@@ -1,11 +1,11 @@
-// Repositories by the git program where it is on PATH, else by a library that is loaded then.
+// Uses the git program if it is on PATH, else a library that is loaded on demand.
 import { delimiter, join } from 'node:path';
 import type { GitClient } from '../../hub/git/repository.ts';
 import { gitProgram } from './git-program.ts';
 import { exists, type GitClientOptions, repositoriesIn } from './repositories.ts';
 
 export interface EitherOptions extends GitClientOptions {
-  /** Where git is looked for; default: PATH. */
+  /** Where git is searched for; default: PATH. */
   readonly path?: string;
 }
 
@@ -13,7 +13,7 @@ export function gitClient(options: EitherOptions): GitClient {
   const repositories = repositoriesIn(options.directory);
   const program = gitProgram(options, repositories);
   let library: Promise<GitClient> | undefined;
-  /** Asked each time: git may be installed while the hub runs. */
+  /** Checked on each call, because git may be installed while the hub runs. */
   const client = async (): Promise<GitClient> => {
     if (await isOnPath('git', options.path ?? process.env['PATH'] ?? '')) return program;
     library ??= import('./git-library.ts').then(({ gitLibrary }) => gitLibrary(options, repositories));

@@ -1,5 +1,6 @@
-// Repositories by isomorphic-git, for machines without the git program: the same directory, the same limits, http and file URLs. It holds a whole
-// pack in memory, so its limits for a repository are lower; `ssh` needs the program. Loaded when the first repository is read (git-client.ts).
+// Repositories with isomorphic-git, for machines without the git program: the same directory, lower limits, http and
+// file URLs. It keeps a whole pack in memory, so its limits for a repository are lower; `ssh` needs the program. Loaded
+// when the first repository is read (git-client.ts).
 import { appendFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,14 +36,14 @@ import {
   withoutSecrets,
 } from './repositories.ts';
 
-/** Of one download: all of it is in memory while it is indexed. */
+/** The maximum size of one download: all of it is in memory while it is indexed. */
 const MAX_PACK = 128 * 1024 * 1024;
-/** Nothing collects garbage, so a repository with more packs is fetched from the beginning. */
+/** The library does not collect garbage, so a repository with more packs is fetched from scratch. */
 const MAX_PACKS = 32;
 const REMOTE = 'flotilla';
 const MAX_MESSAGE = 1000;
 
-/** What one call works with: nothing is kept in memory between calls. */
+/** The state of one call: nothing is kept in memory between calls. */
 interface Call {
   readonly source: GitSource;
   readonly repository: string;
@@ -118,7 +119,7 @@ async function withinTime<T>(
   }
 }
 
-/** Errors of the library have a code; its message may quote what the server sent. */
+/** Errors of the library have a code; their messages may quote the server. */
 function gitErrorOf(error: unknown, secrets: readonly string[]): GitError {
   if (error instanceof GitError) return error;
   const { code = '', data } = error as { code?: string; data?: { statusCode?: number } };
@@ -132,7 +133,7 @@ function checkTransport({ url }: GitSource): void {
   if (isSsh(url)) throw new GitError('ProgramMissing', 'ssh needs the program git, which is not on PATH of the hub');
 }
 
-/** Lets others run: indexing a pack takes seconds without any input or output in between. */
+/** Yields to the event loop: indexing a pack takes seconds without any I/O in between. */
 const breathing = (signal: AbortSignal) => async (): Promise<void> => {
   await new Promise((done) => setImmediate(done));
   signal.throwIfAborted();
@@ -141,15 +142,15 @@ const breathing = (signal: AbortSignal) => async (): Promise<void> => {
 // ---- fetching
 
 interface Head {
-  /** Of a tag with a message: the commit that it is for. */
+  /** The commit of an annotated tag. */
   readonly commit: string;
-  /** As the remote calls it. */
+  /** The name of the ref on the remote. */
   readonly name: string;
 }
 
 type Http = ReturnType<typeof libraryHttp>;
 
-/** Where the ref points, by requests that transfer no content. */
+/** Reads where the ref points, by requests that transfer no content. */
 async function headOf(source: GitSource, http: Http): Promise<Head> {
   const { url, branch = '', revision = '' } = source;
   if (isCommitId(revision)) return { commit: revision, name: revision };
@@ -163,7 +164,7 @@ async function headOf(source: GitSource, http: Http): Promise<Head> {
 const nameOf = (branch: string, revision: string): string =>
   revision !== '' ? `refs/tags/${revision}` : branch !== '' ? `refs/heads/${branch}` : 'HEAD';
 
-/** They are asked for once: a server that refuses them is not asked again. */
+/** Returned once: if the server refuses the credentials, they are not sent again. */
 function loginOf({ credentials }: GitSource) {
   const login = credentials?.type === 'basic' ? credentials : undefined;
   return {
@@ -179,7 +180,8 @@ async function prepared({ repository, common }: Call, { repositoryBytes }: GitLi
     await rm(repository, { recursive: true, force: true });
   if (!(await isThere(repository))) await git.init({ ...common, bare: true, defaultBranch: 'main' });
   const path = `remote.${REMOTE}.fetch`;
-  // The library wants a rule for the names of remote refs. This one matches none: a server must not choose the names of files here.
+  // The library requires a refspec for remote refs. This one matches none, because a server must not choose file names
+  // here.
   const rule = '+refs/flotilla-none/*:refs/flotilla-none/*';
   if ((await git.getConfig({ ...common, path })) !== rule) await git.setConfig({ ...common, path, value: rule });
 }
@@ -213,7 +215,7 @@ const has = (call: Call, commit: string): Promise<boolean> =>
 const keptAt = ({ common, source }: Call): Promise<string | undefined> =>
   git.resolveRef({ ...common, ref: refOf(source) }).catch(() => undefined);
 
-// ---- repositories of this machine
+// ---- local repositories
 
 async function foundAt({ source }: Call): Promise<string> {
   let path: string;
@@ -239,7 +241,7 @@ async function headOfFile(call: Call): Promise<Head> {
   return { commit: (await git.readCommit({ ...remote, oid })).oid, name };
 }
 
-/** One commit with all of its files, as a fetch of depth 1 would bring it. */
+/** Copies one commit with all its files, like a fetch of depth 1. */
 async function copied(call: Call, { commit }: Head, limits: GitLimits): Promise<void> {
   const { repository, common, signal } = call;
   const remote = { ...call, common: { ...common, gitdir: await foundAt(call), cache: {} } };
@@ -251,7 +253,7 @@ async function copied(call: Call, { commit }: Head, limits: GitLimits): Promise<
   const filepath = join('objects', 'pack', filename);
   await common.fs.promises.writeFile(join(repository, filepath), packfile);
   await git.indexPack({ ...common, dir: repository, filepath, onProgress: breathing(signal) });
-  // The commits before it are not here.
+  // Marks the commit as shallow, because its parents were not copied.
   await appendFile(join(repository, 'shallow'), `${commit}\n`);
 }
 
@@ -264,7 +266,10 @@ interface Entry {
   readonly mode: string;
 }
 
-/** Everything below a commit in the order of git. Directories count too: a few small ones, each inside itself many times, would never end. */
+/**
+ * Everything below a commit in the order of git. Directories count toward the maximum: a few small trees that contain
+ * each other many times would never end.
+ */
 async function* entriesOf({ common, signal }: Call, commit: string, max: number): AsyncGenerator<Entry> {
   let seen = 0;
   const rest: Entry[] = [{ path: '', oid: commit, type: 'tree', mode: '' }];

@@ -1,6 +1,7 @@
-// Repositories by the git program: one bare, shallow repository per URL in a directory that survives restarts. Nothing is checked out: files are
-// read from the object store, so no link, hook, filter or sub-module of a repository is ever followed or run.
-// Guarantee: credentials are in files of mode 0600 and in the environment of git alone, never in arguments, logs or messages.
+// Repositories with the git program: one bare, shallow repository per URL in a directory that survives restarts.
+// Nothing is checked out: files are read from the object store, so that no link, hook, filter or submodule of a
+// repository is ever followed or run. Guarantee: credentials are only in files of mode 0600 and in the environment of
+// git, never in arguments, logs or messages.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type GitClient, GitError, type GitFile, type GitSource } from '../../hub/git/repository.ts';
@@ -63,11 +64,11 @@ export function gitProgram(
     const head = isCommitId(revision) ? { commit: revision, refspec: revision } : await headOf(source, git);
     if (head.commit !== known || !(await has(git, head.commit))) {
       await removeRemains(repository);
-      // Git itself collects garbage by the number of packs, and the limit is about bytes.
+      // Git collects garbage by the number of packs, but the limit is in bytes.
       if ((await packBytesOf(repository)) > limits.repositoryBytes / 2) await git(['gc', '--quiet', '--prune=now']);
       const args = ['fetch', '--quiet', '--no-tags', '--depth=1', '--no-write-fetch-head', '--force', '--', source.url];
       await git([...args, `${head.refspec}:${refOf(source)}`], true);
-      // A fast fetch ends between two looks of the guard.
+      // A fast fetch may end between two checks of the guard.
       if ((await packBytesOf(repository)) > limits.repositoryBytes) {
         await rm(repository, { recursive: true, force: true });
         throw tooLarge(limits.repositoryBytes);
@@ -112,7 +113,7 @@ export function gitProgram(
   };
 }
 
-/** Without a key of its own ssh would use those of the user that the hub runs as. */
+/** Without a key, ssh would use those of the user that runs the hub. */
 function checkSsh({ url, credentials }: GitSource): void {
   if (!isSsh(url) || credentials?.type === 'ssh') return;
   const message =
@@ -129,7 +130,7 @@ async function has(git: Git, commit: string): Promise<boolean> {
   );
 }
 
-/** Where the ref points, by one request that transfers no content. */
+/** Reads where the ref points, by one request that transfers no content. */
 async function headOf(source: GitSource, git: Git) {
   const { url, branch = '', revision = '' } = source;
   const patterns = revision === '' ? [branch === '' ? 'HEAD' : `refs/heads/${branch}`] : [`refs/tags/${revision}`];
@@ -166,11 +167,11 @@ interface Access extends AsyncDisposable {
   readonly config: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
-  /** The message does not change from one attempt to the next, and says what to do. */
+  /** The message is the same for every attempt, and contains the next step. */
   explained(error: GitError): GitError;
 }
 
-/** As libraries of git say it: GnuTLS, then OpenSSL. */
+/** The errors of GnuTLS and OpenSSL in git. */
 const UNVERIFIED = /certificate verification failed|SSL certificate problem/;
 
 async function accessTo(source: GitSource, directory: string, allowFiles: boolean): Promise<Access> {
@@ -184,16 +185,16 @@ async function accessTo(source: GitSource, directory: string, allowFiles: boolea
     'gc.pruneExpire=1.hour.ago',
     '-c',
     'fetch.recurseSubmodules=false',
-    // A server that sends nothing ends git even if the hub that started it was killed.
+    // If the server stops sending, git exits even if the hub that started it was killed.
     '-c',
     'http.lowSpeedLimit=1',
     '-c',
     `http.lowSpeedTime=${SILENT_SECONDS}`,
-    // All in packs, which the limit counts.
+    // Keeps everything in packs, whose size the limit counts.
     '-c',
     'fetch.unpackLimit=1',
     ...(insecureSkipTLSVerify ? ['-c', 'http.sslVerify=false'] : []),
-    // Another host must not be sent the credentials.
+    // Credentials must not be sent to another host.
     ...(credentials === undefined ? [] : ['-c', 'http.followRedirects=false']),
   ];
   const secrets = secretsOf(source);
@@ -202,7 +203,7 @@ async function accessTo(source: GitSource, directory: string, allowFiles: boolea
   }
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const place = await mkdtemp(join(directory, 'access-'));
-  // From the repository, where git runs: ssh splits a path at spaces and expands percent signs.
+  // Relative to the repository, where git runs: ssh splits a path at spaces and expands percent signs.
   const near = `../${basename(place)}/`;
   const put = async (name: string, text: string, mode: number): Promise<string> => {
     const file = join(place, name);

@@ -1,4 +1,4 @@
-// A pack from a server is looked through before the library inflates it.
+// A pack from a server is checked before the library inflates it.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
@@ -14,7 +14,7 @@ const outcome = (pack: Buffer, { max = MANY, object = MANY, objects = MANY } = {
     ({ reason }: { reason: string }) => reason,
   );
 
-/** One object. The size in its header is not written: nothing trusts it. */
+/** A pack with one object. The size in its header is not set, because nothing trusts it. */
 function packOf(type: number, content: Buffer): Buffer {
   const header = Buffer.from([...Buffer.from('PACK'), 0, 0, 0, 2, 0, 0, 0, 1, type << 4]);
   const base = type === 7 ? Buffer.alloc(20) : Buffer.alloc(0);
@@ -38,7 +38,7 @@ describe('a pack', () => {
 
   test('of git is fine, with its deltas', async () => {
     expect(await outcome(real)).toBe('fine');
-    // Deltas make it smaller than its objects.
+    // Because of deltas, the pack is smaller than its objects.
     expect(real.length).toBeLessThan(80_000);
     expect(await outcome(real, { objects: 100_000 })).toBe('RepositoryTooLarge');
   });
@@ -50,7 +50,7 @@ describe('a pack', () => {
     ['larger than the limit', () => real, { max: 1000 }, 'RepositoryTooLarge'],
     ['with an object that becomes large', () => packOf(3, Buffer.alloc(5000)), { object: 4999 }, 'RepositoryTooLarge'],
     ['with an object within the limit', () => packOf(3, Buffer.alloc(5000)), { object: 5000 }, 'fine'],
-    // The result of a delta: 2^21 bytes, from a delta of six.
+    // A delta of six bytes with a result of 2^21 bytes.
     [
       'with a delta that becomes large',
       () => packOf(7, Buffer.from([0x01, 0x80, 0x80, 0x80, 0x01, 0x00])),

@@ -1,17 +1,17 @@
-// The file system of isomorphic-git. A file appears whole or not at all, and a pack is looked through before it is written: the library inflates
-// every object of it in memory, however large it becomes.
+// The file system of isomorphic-git. Files are written atomically, and a pack is checked before it is written, because
+// the library inflates every object of it in memory, whatever its size.
 import * as files from 'node:fs/promises';
 import { inflate } from 'node:zlib';
 import type { PromiseFsClient } from 'isomorphic-git';
 import { GitError } from '../../hub/git/repository.ts';
 
 export interface FilesOptions {
-  /** Of a pack. */
+  /** The maximum size of a pack. */
   readonly packBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** Of one object, and of all objects of a pack, when they are inflated. */
+/** The maximum inflated size of one object, and of all objects of a pack. */
 const MAX_OBJECT = 64 * 1024 * 1024;
 const MAX_OBJECTS = 1024 * 1024 * 1024;
 
@@ -32,7 +32,7 @@ const REF_DELTA = 7;
 const HEADER = 12;
 const TRAILER = 20;
 
-/** Refuses a pack that is damaged or too large when inflated. */
+/** Rejects a pack that is damaged or too large when inflated. */
 export async function checkPack(
   pack: Buffer,
   maxBytes: number,
@@ -59,7 +59,7 @@ export async function checkPack(
   }
 }
 
-/** With the number of bytes that it took: nothing else says where the next object begins. */
+/** Includes the number of consumed bytes, which is the only way to find the next object. */
 interface Inflated {
   readonly buffer: Buffer;
   readonly engine: { readonly bytesWritten: number };
@@ -74,7 +74,7 @@ const inflated = (data: Buffer, maxOutputLength: number): Promise<Inflated> =>
     });
   });
 
-/** Numbers have seven bits per byte; all but the last byte have the eighth bit. */
+/** Skips a variable-length number: seven bits per byte, and all but the last byte have the eighth bit set. */
 function afterNumber(data: Buffer, from: number): number {
   let at = from;
   while (((data[at] ?? 0) & 0x80) !== 0) at++;

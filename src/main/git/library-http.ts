@@ -1,4 +1,5 @@
-// Requests of isomorphic-git over node:http: with the certificates of the source, within a size, and to no other host once there are credentials.
+// The HTTP client of isomorphic-git on node:http: uses the certificates of the source, limits the size, and with
+// credentials does not follow redirects to another host.
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
@@ -7,19 +8,19 @@ import { UNKNOWN_AUTHORITY } from './repositories.ts';
 
 export interface LibraryHttpOptions {
   readonly source: Pick<GitSource, 'credentials' | 'caBundle' | 'insecureSkipTLSVerify'>;
-  /** Of all responses together. */
+  /** The size of all responses together. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** Some servers show a page for people to clients that do not begin with `git/`. */
+/** Some servers return an HTML page to clients whose User-Agent does not begin with `git/`. */
 const AGENT = 'git/isomorphic-git';
 const MAX_REDIRECTS = 5;
 const FIRST = '/info/refs?service=git-upload-pack';
 
 export function libraryHttp({ source, maxBytes, signal }: LibraryHttpOptions): HttpClient {
   const { credentials, caBundle: ca, insecureSkipTLSVerify } = source;
-  /** Where the first request was sent on to: those that follow go there. */
+  /** The redirect of the first request, which applies to the following ones too. */
   let moved: { readonly from: string; readonly to: string } | undefined;
   let left = maxBytes;
 
@@ -29,7 +30,7 @@ export function libraryHttp({ source, maxBytes, signal }: LibraryHttpOptions): H
       method,
       headers: { 'user-agent': AGENT, ...headers, ...(body === undefined ? {} : { 'content-length': body.length }) },
       signal,
-      // No connection is kept: polls are far apart.
+      // Connections are not kept alive, because polls are far apart.
       agent: false as const,
     };
     const tls = { ...(ca === undefined ? {} : { ca }), rejectUnauthorized: insecureSkipTLSVerify !== true };
@@ -92,7 +93,7 @@ export function libraryHttp({ source, maxBytes, signal }: LibraryHttpOptions): H
   };
 }
 
-/** Only to the same question elsewhere, and never from https to http. */
+/** Only to the same request elsewhere, and never from https to http. */
 function redirectTo(url: string, location: string): string | undefined {
   const next = URL.canParse(location, url) ? new URL(location, url) : undefined;
   if (next === undefined || !next.href.endsWith(FIRST) || next.username !== '') return undefined;

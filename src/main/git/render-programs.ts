@@ -1,5 +1,6 @@
-// kustomize and Helm by their programs: `kubectl kustomize` and `helm template` on a copy of the bundle in a directory of their own.
-// Guarantees: no configuration, credentials or network of the machine; limits of time, memory and output; the copy is removed afterwards.
+// Renders with kustomize and Helm: `kubectl kustomize` and `helm template` on a copy of the bundle in a temporary
+// directory. Guarantees: no access to configuration, credentials or network of the machine; limits for time, memory and
+// output; the copy is removed afterwards.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -14,7 +15,7 @@ import { RenderError, type Renderer, type RenderFile } from '../../hub/git/rende
 
 export interface RenderLimits {
   readonly timeoutMs: number;
-  /** Of address space: Go programs reserve far more than they use. */
+  /** The limit of the address space: Go programs reserve far more than they use. */
   readonly memoryKiB: number;
   readonly outputBytes: number;
 }
@@ -28,10 +29,10 @@ const MAX_AT_ONCE = 2;
 const MAX_MESSAGE = 1000;
 
 export interface RenderProgramsOptions {
-  /** Where copies of bundles are made. */
+  /** The directory for the copies of bundles. */
   readonly directory: string;
   readonly limits?: Partial<RenderLimits>;
-  /** Where the programs are looked for; default: PATH. */
+  /** Where the programs are searched for; default: PATH. */
   readonly path?: string;
 }
 
@@ -103,7 +104,7 @@ export function renderPrograms({ directory, limits: given, path }: RenderProgram
 
 const pathOf = (): string => process.env['PATH'] ?? '/usr/bin:/bin';
 
-/** Paths come from a repository: none may lead out of the copy. */
+/** The paths come from a repository: none may escape the copy. */
 async function copied(files: readonly RenderFile[], root: string): Promise<void> {
   for (const { path, text } of files) {
     const file = resolve(root, path);
@@ -120,11 +121,11 @@ interface Execution {
   readonly path: string;
 }
 
-/** Nothing listens there, so a program that wants the network fails at once. */
+/** No server listens there, so a program that uses the network fails at once. */
 const NO_NETWORK = 'http://127.0.0.1:9';
 
 async function execute(program: string, args: readonly string[], { place, limits, path }: Execution): Promise<string> {
-  // The shell only lowers its limits and becomes the program.
+  // The shell sets its limits and then executes the program.
   const script = `ulimit -v ${limits.memoryKiB} && exec "$0" "$@"`;
   const child = spawn('/bin/sh', ['-c', script, program, ...args], {
     cwd: place,
@@ -163,7 +164,7 @@ async function execute(program: string, args: readonly string[], { place, limits
   }
 }
 
-/** Of the shell, for a program that does not exist. */
+/** The exit code of the shell if the program does not exist. */
 const NOT_FOUND = 127;
 
 interface Outcome {
@@ -197,7 +198,7 @@ function outcomeOf(
 }
 
 const MAX_STDERR = 16 * 1024;
-/** Its beginning, where a crash is explained, and its end, where an error is. */
+/** Keeps the beginning, which explains a crash, and the end, which has the error. */
 function withinErrors(before: string, chunk: Buffer): string {
   const all = `${before}${chunk.toString('utf8')}`;
   return all.length <= 2 * MAX_STDERR ? all : `${all.slice(0, MAX_STDERR)}\n${all.slice(-MAX_STDERR)}`;
@@ -208,11 +209,11 @@ function endGroup({ pid, exitCode }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // It has exited already.
   }
 }
 
-/** Without the place of the copy, which says nothing to a reader and differs each time. */
+/** Without the path of the copy, which is meaningless to the user and differs each time. */
 function messageIn(program: string, stderr: string, place: string, code: number | null): string {
   const lines = stderr
     .replaceAll(`${join(place, 'bundle')}/`, '')
@@ -221,7 +222,7 @@ function messageIn(program: string, stderr: string, place: string, code: number 
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('Use --debug '));
-  // A Go program that crashes says why in one line, above hundreds of others.
+  // A Go program explains a crash in one line, above hundreds of others.
   const crash = lines.find((line) => /^(fatal error|panic): /.test(line));
   const text = (crash ?? lines.slice(-3).join('; ')).slice(0, MAX_MESSAGE);
   return text === '' ? `${program} failed with code ${code ?? '?'}` : `${program}: ${text}`;

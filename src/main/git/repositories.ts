@@ -1,5 +1,5 @@
-// The directory with one bare repository per URL, which survives restarts and which both clients (git-program.ts, git-library.ts) read and write,
-// and the limits that both keep.
+// The directory with one bare repository per URL, which survives restarts and is shared by both clients
+// (git-program.ts, git-library.ts), and the limits for both.
 import { readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../base/errors.ts';
@@ -7,7 +7,7 @@ import { sha256 } from '../../base/hash.ts';
 import { GitError, type GitFile, type GitSource } from '../../hub/git/repository.ts';
 
 export interface GitClientOptions {
-  /** Where repositories are kept. */
+  /** The directory of the repositories. */
   readonly directory: string;
   /** `file://` URLs may read any repository of this machine. */
   readonly allowFiles?: boolean;
@@ -15,9 +15,9 @@ export interface GitClientOptions {
 }
 
 export interface GitLimits {
-  /** Of one repository on disk. */
+  /** The size of one repository on disk. */
   readonly repositoryBytes: number;
-  /** Of all texts that are read from one commit. */
+  /** The size of all files that are read from one commit. */
   readonly textBytes: number;
   readonly files: number;
   readonly timeoutMs: number;
@@ -33,9 +33,9 @@ export const MAX_TEXT = 1024 * 1024;
 const MAX_AT_ONCE = 4;
 
 export interface Repositories {
-  /** The repository of a URL. */
+  /** The path of the repository for a URL. */
   of(source: GitSource): string;
-  /** One at a time per repository: two fetches into one would lock each other out. */
+  /** Serializes work per repository: two fetches into one would lock each other out. */
   alone<T>(repository: string, work: () => Promise<T>): Promise<T>;
 }
 
@@ -60,7 +60,7 @@ export function repositoriesIn(directory: string): Repositories {
   };
 }
 
-/** Keeps the commit from being collected, and tells after a restart which one it was. */
+/** A ref that keeps the commit from garbage collection, and identifies it after a restart. */
 export const refOf = ({ branch = '', revision = '' }: GitSource): string =>
   `refs/flotilla/${sha256(`${branch}\n${revision}`).slice(0, 32)}`;
 
@@ -82,7 +82,7 @@ export function refNotFound({ branch = '', revision = '' }: GitSource): GitError
   return new GitError('RefNotFound', `the repository has no ${what}`);
 }
 
-/** What to do when the certificate of a server cannot be verified. */
+/** The next step if the certificate of a server cannot be verified. */
 export const UNKNOWN_AUTHORITY = 'spec.caBundle must contain the certificate of the authority that signed it';
 
 export const tooLarge = (max: number): GitError =>
@@ -97,7 +97,7 @@ export const tooMuchText = (bytes: number | string, max: number): GitError =>
     `the manifests of the repository have ${bytes} bytes, at most ${max} are read; set spec.paths`,
   );
 
-/** undefined = what is no UTF-8 text. */
+/** undefined = not valid UTF-8 text. */
 export function textOf(content: Uint8Array): string | undefined {
   if (content.includes(0)) return undefined;
   try {
@@ -111,7 +111,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export const isRead = ({ kind, size }: Pick<GitFile, 'kind' | 'size'>): boolean => kind === 'file' && size <= MAX_TEXT;
 
-/** Never in a message: what a server or a program says may repeat it. */
+/** Masks secrets, because messages of a server or program may repeat them. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let masked = text;
   for (const secret of secrets) masked = masked.replaceAll(secret, '***');
@@ -149,7 +149,10 @@ export const packNamesOf = async (repository: string): Promise<readonly string[]
 
 const namesIn = (directory: string): Promise<readonly string[]> => readdir(directory).catch(() => []);
 
-/** Of a git that was killed: its locks would refuse every later fetch, and what it had received would count for the limit. */
+/**
+ * Removes files of a killed git: its locks would block every later fetch, and partial downloads would count toward the
+ * limit.
+ */
 export async function removeRemains(repository: string): Promise<void> {
   for (const [directory, isRemains] of [
     [repository, /\.lock$/],
@@ -160,7 +163,7 @@ export async function removeRemains(repository: string): Promise<void> {
       if (isRemains.test(name)) await rm(join(directory, name), { force: true });
 }
 
-/** Tells the next start that the repository is still read. */
+/** Marks the repository as still in use for the next start. */
 export const touch = async (repository: string): Promise<void> => {
   const now = new Date();
   await utimes(repository, now, now).catch(() => {});
@@ -168,7 +171,10 @@ export const touch = async (repository: string): Promise<void> => {
 
 const UNUSED_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** Files with credentials and copies of bundles that a process which was killed left behind, and repositories that are not followed any longer. */
+/**
+ * Removes files with credentials and copies of bundles that a killed process left behind, and repositories that are no
+ * longer followed.
+ */
 export async function removeLeftovers(directory: string, now: number): Promise<void> {
   const isUnused = async (name: string): Promise<boolean> =>
     /^[0-9a-f]{32}$/.test(name) && (await stat(join(directory, name))).mtimeMs < now - UNUSED_MS;

@@ -1,4 +1,4 @@
-// What git says reaches a status: never with a secret, and blobs are cut apart by their lengths alone.
+// Messages of git in a status never contain a secret, and blobs are split by their lengths only.
 import { describe, expect, test } from 'vitest';
 import { textsIn } from './blobs.ts';
 import { environment, messageIn } from './run-git.ts';

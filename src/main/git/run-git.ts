@@ -1,4 +1,4 @@
-// One run of git: without the configuration of the machine, without a terminal, within limits of time, output and disk.
+// Runs git: without the configuration of the machine, without a terminal, with limits for time, output and disk.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { wallClock } from '../../base/clock.ts';
 import { GitError } from '../../hub/git/repository.ts';
@@ -6,12 +6,12 @@ import { packBytesOf, tooLarge, withoutSecrets } from './repositories.ts';
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Never in a message. */
+  /** Masked in messages. */
   readonly secrets?: readonly string[];
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
   readonly input?: string;
-  /** Ends git when the directory has grown beyond this. */
+  /** Kills git if the directory grows beyond this. */
   readonly guard?: { readonly directory: string; readonly maxBytes: number };
 }
 
@@ -44,7 +44,7 @@ export function environment(extra: Readonly<Record<string, string>> = {}): Recor
 export async function run(args: readonly string[], options: RunOptions): Promise<{ readonly stdout: Buffer }> {
   const { signal } = options;
   signal?.throwIfAborted();
-  // A group of its own: git has helpers that must end with it.
+  // A process group: the helpers of git must be killed with it.
   const child = spawn('git', args, { env: environment(options.env), detached: true, stdio: 'pipe' });
   let cause: GitError | undefined;
   const stop = (why?: GitError) => {
@@ -75,7 +75,7 @@ function endGroup({ pid, exitCode }: ChildProcess): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // It has exited already.
   }
 }
 
@@ -111,13 +111,13 @@ function ended(child: ChildProcess, input: string | undefined, stop: (why: GitEr
   });
 }
 
-/** Git prints it after whatever a connection failed with, which are the lines to show. */
+/** Git prints these lines after the actual error, which is what should be shown. */
 const ADVICE: ReadonlySet<string> = new Set([
   'Please make sure you have the correct access rights',
   'and the repository exists.',
 ]);
 
-/** What git says, without what must stay secret. */
+/** The error of git, with secrets masked. */
 export function messageIn(stderr: string, secrets: readonly string[], code: number | null): string {
   const lines = stderr
     .split('\n')
@@ -127,7 +127,7 @@ export function messageIn(stderr: string, secrets: readonly string[], code: numb
   return text === '' ? `git failed with code ${code ?? '?'}` : text;
 }
 
-/** Git itself has no limit for what a server sends. */
+/** Git itself does not limit how much a server sends. */
 function guarded({ guard }: RunOptions, stop: (why: GitError) => void): () => void {
   if (guard === undefined) return () => {};
   let isOver = false;
