@@ -1,4 +1,5 @@
-// A placement that is deleted and leaves what it placed: by deleteStrategy, or by a deletion with --cascade=orphan.
+// A deleted placement that leaves its objects on the members: with deleteStrategy, or by a deletion with
+// --cascade=orphan.
 import { describe, expect } from 'vitest';
 import { annotations } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/api/object.ts';
@@ -56,7 +57,7 @@ describe('a placement that is deleted', () => {
     await it.runs();
     await expectReleased(it, 'c1');
     await expectReleased(it, 'c2');
-    // What was abandoned can be placed again.
+    // Abandoned objects can be placed again.
     await it.place();
     await it.give(configMap('two'));
     await it.runs();

@@ -1,4 +1,4 @@
-// Objects that others changed or made before: drift, differences, taking over, and reports without a write.
+// Objects that other clients changed or created before: drift, differences, take-over, and reports without a write.
 import { describe, expect } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
 import { families } from '../../src/hub/families.ts';
@@ -13,7 +13,7 @@ const before = {
     try {
       await member.create('namespaces', undefined, { metadata: { name: SHOP } });
     } catch {
-      // It is there already in the namespaced family.
+      // It already exists in the namespaced family.
     }
     await member.create('configmaps', SHOP, { metadata: { name: 'app' }, data: { value: 'before' } });
   },
@@ -40,7 +40,7 @@ const listsOf = async (it: Delivery, cluster = 'c1') => {
   };
 };
 
-/** What the agent writes on its own cluster. */
+/** The agent's writes to its own cluster. */
 const atHome = (it: Delivery) =>
   Object.entries(it.writes())
     .filter(([write]) => write.startsWith('c1 at home'))
@@ -72,7 +72,7 @@ describe('whenToApply IfNotDrifted', () => {
       await it.runs(20 * MINUTE);
       expect(it.writes()).toEqual({});
 
-      // Times have whole seconds: the third edit comes within the second of the second one.
+      // Times have whole seconds: the third edit happens within the same second as the second one.
       let observed = Date.parse(first ?? '');
       for (const value of ['again', 'and again']) {
         await it.patchOn('c1', 'configmaps', 'app', { data: { value } });
@@ -128,7 +128,7 @@ describe('whenToTakeOver', () => {
       expect((await it.saidOf('c1'))['Applied']).toBe('False/NotAllWorkHaveBeenApplied');
       expect((await listsOf(it)).diffs).toEqual(['app /data/value']);
       expect(owners(await it.find('c1', 'configmaps', 'app'))).toEqual([]);
-      // It can be made equal by either side.
+      // Either side can be changed to make them equal.
       await it.patchOn('c1', 'configmaps', 'app', { data: { value: 'one', own: 'x' } });
       await it.runs();
       expect(await it.said()).toEqual(DONE);

@@ -1,4 +1,5 @@
-// Many placements at once, on a hub whose reconciles take time: however much there is to change, the hub reports what is done.
+// Many placements at once, on a hub whose reconciles take time: however many changes are pending, the hub reports
+// completed placements.
 import { expect, test } from 'vitest';
 import type { Condition } from '../../src/api/conditions.ts';
 import type { Request } from '../../src/api/transport.ts';
@@ -8,7 +9,7 @@ import { aDelivery, configMap, DONE, rolls, selects } from '../delivery.ts';
 const MEMBERS = 6;
 const PLACEMENTS = 40;
 const RECONCILE_MS = 10;
-/** More than the bound: without a load that lasts, nothing is shown. */
+/** Longer than the bound: a shorter load would prove nothing. */
 const BUSY_MS = 10_000;
 const BOUND_MS = 5000;
 
@@ -28,7 +29,7 @@ test('a placement whose clusters are all available says so within 5 seconds, wha
   for (const name of names) await fleet.hub.create('namespaces', undefined, { metadata: { name } });
   await it.runs();
 
-  /** When each Work of a placement, and each placement, was reported Available for the first time. */
+  /** When each Work of a placement, and each placement, was first reported Available. */
   const works = new Map(names.map((name) => [name, new Map<string, number>()]));
   const placements = new Map<string, number>();
   const note = (times: Map<string, number> | undefined, key: string) => {

@@ -1,4 +1,5 @@
-// ClusterProfiles in a whole fleet: mirrored for other tools, never written by a heartbeat, and deleted with the member.
+// ClusterProfiles in a complete fleet: mirrored for other tools, not written by heartbeats, and deleted with the
+// member.
 import { describe, expect, test } from 'vitest';
 import { finalizers } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/api/object.ts';

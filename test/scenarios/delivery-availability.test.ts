@@ -1,4 +1,4 @@
-// When what is placed counts as available, kind by kind, and what happens with kinds of which nobody can tell.
+// When placed objects count as available, by kind, and what happens with kinds whose availability cannot be tracked.
 import { describe, expect, test } from 'vitest';
 import { clusterFamily, families } from '../../src/hub/families.ts';
 import {
@@ -36,7 +36,7 @@ const ingress = (host: string) => ({
   spec: { rules: [{ host }] },
 });
 
-/** By `Kind name`: what the member's Work says of it. */
+/** The Available conditions in the member's Work, by `Kind name`. */
 async function verdicts(it: Delivery, cluster = 'c1'): Promise<Readonly<Record<string, string>>> {
   const { status } = (await it.work(cluster)) ?? {};
   return Object.fromEntries(
@@ -63,7 +63,7 @@ describe('is available', () => {
       service('inside', { type: 'ClusterIP' }),
       service('port', { type: 'NodePort' }),
       service('outside', { type: 'LoadBalancer' }),
-      // Nobody here gives it an address.
+      // Nothing here assigns an address to it.
       service('foreign', { type: 'LoadBalancer', loadBalancerClass: 'example.com/mine' }),
     );
     await it.place(placing(it, SERVICES));

@@ -1,4 +1,4 @@
-// What people change on a member inside of lists that are applied as a whole is put back, and what its server fills in there is left in peace.
+// Changes by users inside atomic lists on a member are corrected, and defaults that the server sets there are not.
 import { expect } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
 import { families } from '../../src/hub/families.ts';
@@ -7,7 +7,7 @@ import { widgetKind } from '../widgets.ts';
 
 const MINUTE = 60_000;
 
-/** The hub's definition and the member's need not be the same. */
+/** The CRD on the hub and on the member may differ. */
 const widgets = (size: object = { type: 'integer' }) => {
   const properties = { name: { type: 'string' }, size, color: { type: 'string' } };
   return widgetKind({ properties: { parts: { type: 'array', items: { type: 'object', properties } } } });
@@ -51,7 +51,7 @@ const everything = (it: Delivery) =>
 
 const contentOf = (object: KubeObject | undefined) => ({ spec: object?.spec, parts: object?.['parts'] });
 
-/** What the agent writes at home, without its own records. */
+/** The agent's writes to its own cluster, except its own records. */
 const atHome = (it: Delivery) =>
   Object.fromEntries(Object.entries(it.writes()).filter(([write]) => write.startsWith('c1 at home')));
 
@@ -101,7 +101,7 @@ scenario.for(families)(
       expect(atHome(it)).toEqual({ [`c1 at home patch ${plural}`]: 1 });
     }
 
-    // Only of the kind that nobody can know beforehand the agent has to ask the server again.
+    // Only for a custom kind, whose defaults are unknown, the agent must read the object from the server again.
     const before = await it.find('c1', 'widgets', 'one');
     it.forget();
     await it.fleet.stopAgent('c1');

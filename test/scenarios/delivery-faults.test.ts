@@ -1,5 +1,5 @@
-// What goes wrong on the way, and is told by name: which object, why, and what a person can do. When the cause is gone, so is the trouble, and
-// nobody has to do anything about it.
+// Failures during a delivery, reported with the object, the cause and the next step. When the cause is removed, the
+// delivery recovers by itself.
 import { describe, expect } from 'vitest';
 import { memberNamespace } from '../../src/api/names.ts';
 import { ApiError } from '../../src/base/errors.ts';
@@ -22,7 +22,7 @@ import { widgetKind } from '../widgets.ts';
 
 const MINUTE = 60_000;
 
-// What happens on a member does not know the family: such scenarios are played in one of them.
+// Members behave the same in both families, so such scenarios run in one of them.
 
 const widgets = (size: object = { type: 'integer' }) =>
   widgetKind({ properties: { spec: { type: 'object', properties: { size } } } });
@@ -72,7 +72,7 @@ describe('a member', () => {
     },
   );
 
-  // A patch of the Work cannot carry them, and what was ordered would for ever differ from what is to be.
+  // A merge patch of the Work cannot carry nulls, so the Work would differ from the desired state forever.
   scenario.for(families)('gets objects with nulls in them, and every change of them', { members: 1 }, async (it) => {
     const nullable = widgets({ type: 'integer', nullable: true });
     const { apiVersion: _a, kind: _k, ...body } = nullable;
@@ -239,12 +239,12 @@ describe('a member that is offline', () => {
       await it.runs(MINUTE);
       await it.give(configMap('2'), deployment('web:2'));
       await it.runs(MINUTE);
-      // One place of the budget is c2's; the others take turns on the other one.
+      // c2 uses one slot of the budget; the others take turns with the other one.
       expect(await it.values()).toEqual({ c1: '2', c2: '1', c3: '2' });
       expect(await it.saidOf('c2')).toMatchObject({ Applied: expect.stringMatching(/^(Unknown|False)/) });
       expect(await it.holds()).toMatchObject([{ code: 'Unreachable', on: { name: 'c2' }, clusters: ['c2'] }]);
 
-      // The whole fleet sleeps for a day; all but one wake up.
+      // The clocks of the whole fleet jump by a day; all members but one continue.
       it.fleet.clock.sleep(24 * 3600_000);
       await it.runs(MINUTE);
       await it.give(configMap('3'));
@@ -283,7 +283,7 @@ describe('a member that is offline', () => {
 });
 
 describe('an agent that is killed', () => {
-  /** Lives for so many writes; whatever it tries after that is lost with it. False = it had no more to write. */
+  /** The agent makes up to `max` writes; all later calls fail. False = it had no more to write. */
   async function lives(it: Delivery, max: number): Promise<boolean> {
     let writes = 0;
     it.fleet.meddle = (who, { verb, at }) => {
@@ -318,7 +318,7 @@ describe('an agent that is killed', () => {
       const { list } = await member.call({ verb: 'list', at: member.at('appliedworks') });
       expect(list?.items).toHaveLength(1);
       if (!wasKilled) {
-        // Removal; what will be there; two ConfigMaps; what is there; the record.
+        // Removal; planned objects; two ConfigMaps; applied objects; the record.
         expect(after).toBe(6);
         break;
       }
@@ -359,14 +359,14 @@ describe('an agent that is killed', () => {
         it.patchOn('c1', 'configmaps', 'app', { metadata: { ownerReferences: null }, data: { value: 'before' } });
       await it.give(configMap('hub'));
       for (let turn = 2; ; turn++) {
-        // Each death twice: with another agent after it, and with none before the placement is deleted.
+        // Each death twice: with another agent after it, and without one before the placement is deleted.
         const [after, recovers] = [turn >> 1, turn % 2 === 1];
         await it.fleet.stopAgent('c1');
         await it.place({}, `web-${turn}`);
         await it.runs();
         const wasKilled = await lives(it, after);
         if (recovers) {
-          // What it took over is recorded by the next agent.
+          // The next agent records the object that was taken over.
           it.fleet.startAgent('c1');
           await it.runs();
           expect(await it.said(`web-${turn}`)).toEqual(DONE);
@@ -420,7 +420,7 @@ describe('a Work', () => {
       expect((await it.work('c1'))?.metadata.labels).toMatchObject({ 'kubernetes-fleet.io/parent-CRP': 'web' });
       expect(await it.said()).toEqual(DONE);
 
-      // Its status is wiped.
+      // Its status is removed.
       const { hub } = it.fleet;
       const target = hub.at('works', memberNamespace('c1'), it.workName());
       const at = { ...target, subresource: 'status' as const };

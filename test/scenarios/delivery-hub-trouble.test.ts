@@ -1,5 +1,5 @@
-// What goes wrong on the hub itself, in the middle of a release: orders that its server does not take, marks that somebody changed by hand, a
-// policy that asks for fewer, members that fall silent while they are waited for.
+// Failures on the hub itself during a release: rejected writes of Works, manually changed labels and annotations, a
+// policy with fewer clusters, and members that become unreachable.
 import { describe, expect } from 'vitest';
 import { labels, memberNamespace } from '../../src/api/names.ts';
 import { ApiError } from '../../src/base/errors.ts';
@@ -11,7 +11,7 @@ const QUOTA = 'exceeded quota: compute';
 const ONE_BY_ONE = rolls({ maxUnavailable: 1, maxSurge: 0 });
 const fixed = (...clusterNames: readonly string[]) => ({ policy: { placementType: 'PickFixed', clusterNames } });
 
-/** From now on the hub's server refuses every such write to the kind, but not to its status. */
+/** From now on the hub's server rejects every create and patch of the kind, except of its status. */
 function refuse(it: Delivery, plural: string): void {
   it.fleet.meddle = (who, { verb, at }) =>
     who === 'hub' && at.resource.plural === plural && at.subresource === undefined && /create|patch/.test(verb)
@@ -23,7 +23,7 @@ describe('a bad release', () => {
   const six = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
   for (const { how, before, after, mayMove } of [
     { how: 'named', before: fixed(...six), after: fixed('c1', 'c2'), mayMove: 0 },
-    // Should c1 be given up, the budget is free again.
+    // If c1 is given up, the budget is free again.
     { how: 'picked', before: picks(6), after: picks(2), mayMove: 1 },
   ]) {
     scenario.for(families)(`reaches nobody else because fewer clusters are ${how}`, { members: 6 }, async (it) => {
@@ -65,7 +65,7 @@ describe('an order that the hub does not take', () => {
     ]);
     expect(JSON.stringify(holds)).not.toContain('raise maxUnavailable');
 
-    // It is said once.
+    // It is reported once.
     it.forget();
     await it.runs(30 * MINUTE);
     const { plural } = it.family.binding;

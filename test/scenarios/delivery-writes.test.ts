@@ -1,10 +1,10 @@
-// What a delivery costs: every write of the hub and of the agents, counted by verb and resource. The counts are exact; one more is a defect.
-// Events are not counted; heartbeats are, where they matter.
+// The cost of a delivery: every write of the hub and of the agents, counted by verb and resource. The counts are exact;
+// one more is a defect. Events are not counted; heartbeats are, where they matter.
 import { describe, expect } from 'vitest';
 import { families } from '../../src/hub/families.ts';
 import { configMap, type Delivery, DONE, deployment, picks, rolls, SHOP, scenario } from '../delivery.ts';
 
-/** Counts of writes by what a reader calls them; the family's plurals and the cluster's name are filled in. */
+/** Readable names for counts of writes; the family's plurals and the cluster's name are filled in. */
 const TERMS = (it: Delivery): Readonly<Record<string, string>> => ({
   placement: `hub patch ${it.family.placement.plural}`,
   placementStatus: `hub patch ${it.family.placement.plural}/status`,
@@ -37,7 +37,10 @@ function counted(it: Delivery): Counts {
   return Object.fromEntries(Object.entries(it.writes()).map(([write, count]) => [names.get(write) ?? write, count]));
 }
 
-/** What a new revision costs on the hub, however many clusters there are. To make sure that it is the newest is a request that stores nothing. */
+/**
+ * The cost of a new revision on the hub, regardless of the number of clusters. Verifying that it is the newest is a
+ * request that stores nothing.
+ */
 const REVISION = { resourceSnapshot: 1, formerSnapshot: 1, ascertained: 1 };
 
 const atOnce = rolls({ maxUnavailable: '100%' });
@@ -45,7 +48,7 @@ const atOnce = rolls({ maxUnavailable: '100%' });
 interface Row {
   readonly it: string;
   run(it: Delivery): Promise<void>;
-  /** Exactly these. */
+  /** Exactly these writes. */
   readonly writes: (it: Delivery) => Counts;
 }
 
@@ -62,14 +65,14 @@ const ROWS: readonly Row[] = [
       resourceSnapshot: 1,
       ascertained: 1,
       bindingAscertained: 1,
-      // Made with the finalizers of the scheduler and of the work generator.
+      // Created with the finalizers of the scheduler and of the work generator.
       binding: 1,
       // Bound, and released for its member.
       bindingSpec: 1,
       // Applied; available. RolloutStarted comes with the first of them.
       bindingStatus: 2,
       workMade: 1,
-      // The finalizer work-cleanup, by the member.
+      // The member adds the finalizer work-cleanup.
       workGuarded: 1,
       workStatus: 3,
       record: 1,
@@ -88,7 +91,7 @@ const ROWS: readonly Row[] = [
       // Started, applied and available.
       bindingStatus: 1,
       work: 1,
-      // What will be there; what is there.
+      // Planned objects; applied objects.
       workStatus: 2,
       configMap: 1,
       placementStatus: 1,
@@ -143,7 +146,7 @@ describe('in one cluster', () => {
       expect(await it.said()).toEqual(DONE);
     }
 
-    // Ten minutes of peace: heartbeats of two writes, and no placement is looked at.
+    // Ten minutes without changes: heartbeats of two writes, and no reconcile of a placement.
     const passes = () =>
       it.fleet.manager
         .state()
@@ -188,7 +191,7 @@ describe('in several clusters', () => {
     const before = passes() ?? 0;
     await it.give(configMap('2'));
     await it.runs();
-    // For its content, its snapshots and its status; not for every one of sixteen binding writes.
+    // For its content, its snapshots and its status; not for each of the sixteen binding writes.
     expect((passes() ?? 0) - before).toBe(5);
     const { bindingSpec, bindingStatus, work, placementStatus = 0, ...rest } = counted(it);
     expect({ bindingSpec, bindingStatus, work }).toEqual({ bindingSpec: 4, bindingStatus: 4, work: 4 });

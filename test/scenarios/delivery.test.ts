@@ -20,7 +20,7 @@ import { AT_ONCE, prepared } from '../staged.ts';
 
 const all = (value: string) => ({ c1: value, c2: value, c3: value });
 
-/** Content is placed and works. */
+/** Content is placed and available. */
 async function placed(it: Delivery, spec: object = {}): Promise<void> {
   await it.give(configMap('1'), deployment('web:1'));
   await it.place(spec);
@@ -82,7 +82,7 @@ describe('content', () => {
         'hub patch works': 1,
       });
 
-      // And what a member changes by hand is put back.
+      // A manual change on the member is corrected.
       await it.patchOn('c1', 'configmaps', 'app', { data: { value: 'mine' } });
       await it.runs();
       expect(await it.values()).toEqual({ c1: 'd' });
@@ -93,7 +93,7 @@ describe('content', () => {
   );
 });
 
-/** How often an Event with this reason was told of the placement. */
+/** How often an Event with this reason was written for the placement. */
 async function timesTold(it: Delivery, reason: string): Promise<number> {
   const { hub } = it.fleet;
   const { list } = await hub.call({ verb: 'list', at: hub.at('events', it.namespace ?? 'default') });
@@ -144,7 +144,7 @@ describe('a bad image', () => {
     expect(holds[0]?.facts).toMatchObject({ cause: 'starting' });
     expect(await timesTold(it, 'PlacementRolloutHeld')).toBe(0);
 
-    // Longer than the Deployment's deadline: it does not get better by waiting.
+    // Longer than the Deployment's deadline: waiting does not help.
     await it.runs(90_000);
     expect(await it.images()).toEqual({ c1: 'web:bad', c2: 'web:1', c3: 'web:1' });
     expect((await it.failedOn('c1')).join()).toMatch(/^Deployment web: Failed: .*no progress within its deadline/);
@@ -340,7 +340,7 @@ describe('a placement that is deleted', () => {
       for (const { plural } of [it.family.placement, it.family.policySnapshot, it.family.resourceSnapshot]) {
         expect((await hub.call({ verb: 'list', at: hub.at(plural) })).list?.items).toEqual([]);
       }
-      // The originals are the user's.
+      // The originals belong to the user.
       expect(await hub.get('configmaps', SHOP, 'app')).toMatchObject({ data: { value: '1' } });
     },
   );
@@ -456,7 +456,7 @@ describe('what a member has already', () => {
     await it.change(takesOver('Always'));
     await it.runs();
     expect(await it.said()).toEqual(DONE);
-    // It goes round the budget.
+    // It does not use the budget.
     expect(await timesTold(it, 'PlacementApplyStrategyChanged')).toBe(1);
     expect(await it.find('c1', 'configmaps', 'app')).toMatchObject({ data: { value: '1', kept: 'yes' } });
     expect(await it.find('c1', 'configmaps', 'own')).toBeDefined();
@@ -470,7 +470,7 @@ describe('a namespace by one placement and what is in it by another', () => {
     const labelled = { ...configMap('1'), metadata: { name: 'app', namespace: SHOP, labels: { app: 'web' } } };
     await it.give(labelled, configMap('x', 'unlabelled'));
     const selector = { ...CONFIG_MAPS, labelSelector: { matchLabels: { app: 'web' } } };
-    // Both at once, as from one file: the clusters do not have the namespace yet.
+    // Both at once, as from one file: the namespace does not exist on the clusters yet.
     await hub.create('resourceplacements', SHOP, {
       metadata: { name: 'configs' },
       spec: { resourceSelectors: [selector], policy: { placementType: 'PickFixed', clusterNames: ['c1', 'c2'] } },
@@ -480,7 +480,7 @@ describe('a namespace by one placement and what is in it by another', () => {
     expect((await it.status()).selectedResources?.map(({ kind }) => kind)).toEqual(['Namespace']);
     expect(await it.said()).toEqual(DONE);
     for (const cluster of ['c1', 'c2', 'c3']) expect(await it.find(cluster, 'namespaces', SHOP)).toBeDefined();
-    // What could not be applied for want of the namespace is applied when it comes.
+    // Objects that failed because the namespace was missing are applied when it is created.
     await it.runs(120_000);
     expect(await it.values()).toEqual({ c1: '1', c2: '1', c3: '-' });
     expect(await it.find('c1', 'configmaps', 'unlabelled')).toBeUndefined();

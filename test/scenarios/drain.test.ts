@@ -103,7 +103,7 @@ describe('a drain', () => {
     const budgets = 'clusterresourceplacementdisruptionbudgets';
     const protect = (name: string, spec: object) =>
       it.fleet.hub.create(budgets, undefined, { metadata: { name }, spec });
-    // Each has a namespace of its own: one that two place fails on the second.
+    // Each has its own namespace: if two place the same one, the second fails.
     const placed = async (name: string, spec: object = {}) => {
       await it.fleet.hub.create('namespaces', undefined, { metadata: { name } });
       await it.place({ resourceSelectors: [theNamespace({ name })], ...spec }, name);

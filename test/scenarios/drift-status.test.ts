@@ -1,4 +1,5 @@
-// A change on a member is in the placement's status within a second, for one write per object on the way there, and then costs nothing.
+// A change on a member is in the placement's status within a second, with one write per object on the way, and costs
+// nothing afterwards.
 import { describe, expect } from 'vitest';
 import { families } from '../../src/hub/families.ts';
 import { configMap, type Delivery, scenario } from '../delivery.ts';

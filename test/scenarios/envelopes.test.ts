@@ -1,4 +1,5 @@
-// Envelopes: their objects reach members and never act on the hub; an object that enters or leaves one is handed over.
+// Envelopes: their objects reach members and never take effect on the hub; an object that moves into or out of an
+// envelope is handed over.
 import { describe, expect } from 'vitest';
 import { annotations, labels } from '../../src/api/names.ts';
 import { clusterFamily, families } from '../../src/hub/families.ts';
@@ -75,7 +76,7 @@ describe.each([
       await it.runs();
       const before = await uidOn(it, 'configmaps', 'inner');
       expect(before).toBeDefined();
-      // A list brings Works without their manifests: the agent must read what the other Work names.
+      // A list returns Works without their manifests, so the agent must read what the other Work names.
       await it.fleet.stopAgent('c1');
       await it.give(wrapped(inner));
       await it.take('configmaps', 'inner');
@@ -141,7 +142,7 @@ describe('of the entries of an envelope', () => {
     expect(await it.values()).toEqual({ c1: '1' });
     const reasons = (await it.failedOn('c1')).map((each) => each.split(': ').slice(0, 2).join(': ')).toSorted();
     expect(reasons).toEqual(['Gadget g: DecodingErred', 'Secret : FoundGenerateName', 'Secret twice: Duplicated']);
-    // Descending: the entry of b stands before that of a.
+    // Sorted in descending order: the entry of b comes before that of a.
     const kept = (await it.find('c1', 'secrets', 'twice')) as unknown as { readonly data: object };
     expect(kept.data).toEqual({ from: Buffer.from('b').toString('base64') });
     const [failed] = (await it.status()).placementStatuses?.[0]?.failedPlacements ?? [];

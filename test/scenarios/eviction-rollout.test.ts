@@ -1,4 +1,4 @@
-// An eviction in the middle of a rollout: the rollout counts a cluster that lost its copy as unavailable.
+// An eviction during a rollout: a cluster that lost its copy counts as unavailable for the rollout.
 import { describe, expect } from 'vitest';
 import type { Eviction } from '../../src/api/eviction.ts';
 import { clusterFamily } from '../../src/hub/families.ts';
@@ -29,7 +29,7 @@ describe('a rollout beside an eviction', () => {
       await it.give(configMap('1'), deployment('web:1'));
       await it.place({ ...picks(3), ...rolls({ maxUnavailable: 1, maxSurge: 0 }) });
       await it.runs(10_000);
-      // The member does not answer, so the evicted binding stays, and a copy that is moved never reports.
+      // The members are disconnected, so the evicted binding stays, and an updated copy never reports.
       for (const cluster of ['c1', 'c2', 'c3']) it.fleet.cut(cluster, true);
       if (isEvicted) await evicted(it, 'c1');
       await it.give(deployment('web:2'));

@@ -1,4 +1,5 @@
-// Evictions under a budget on real API servers in memory: every type of placement, crashes between two writes, and hubs that start late.
+// Evictions under a budget on real API servers in memory: every type of placement, crashes between two writes, and hubs
+// that start late.
 import { describe, expect, test } from 'vitest';
 import type { Eviction } from '../../src/api/eviction.ts';
 import type { Request } from '../../src/api/transport.ts';
@@ -161,7 +162,7 @@ describe('an eviction', () => {
   );
 });
 
-/** What the eviction controller writes: two records, the deletion, the outcome. */
+/** The writes of the eviction controller: two records, the deletion, the outcome. */
 const isOfEviction = ({ verb, at }: Request): boolean =>
   (verb === 'patch' && at.resource.plural === EVICTIONS) ||
   ((verb === 'patch' || verb === 'delete') && at.resource.plural === 'clusterresourcebindings');

@@ -1,4 +1,5 @@
-// What `flotilla plan run` says beforehand is what the hub does: the same waves with the same clusters, the same approvals in the same order.
+// The forecast of `flotilla plan run` matches the hub: the same waves with the same clusters, and the same approvals in
+// the same order.
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import type { StagedUpdateRun } from '../../src/api/staged-update-run.ts';
@@ -13,7 +14,7 @@ import { EXTERNAL, labelled, type Staging, staging } from '../staged.ts';
 const MEMBERS = Object.fromEntries(
   ['a', 'b', 'b', 'b', 'c', 'c'].map((ring, at) => [`c${at + 1}`, { ring, order: String((at * 5) % 7) }]),
 );
-/** Clusters take so long that waves cannot be mistaken for one another. */
+/** Clusters take so long that waves are clearly separated. */
 const SLOW = { pullMs: 15_000, readyMs: 15_000 };
 const BETWEEN_WAVES_MS = 10_000;
 
@@ -39,7 +40,7 @@ const anyStrategy = fc
     }),
   );
 
-/** Clusters that were started together, in order. */
+/** Clusters that were started at the same time, in order. */
 function wavesOf({ status }: StagedUpdateRun): readonly (readonly string[])[] {
   const waves: string[][] = [];
   for (const { clusters } of status?.stagesStatus ?? []) {
@@ -54,7 +55,7 @@ function wavesOf({ status }: StagedUpdateRun): readonly (readonly string[])[] {
   return waves;
 }
 
-/** To the end; somebody approves whatever is asked for. Returns the requests in their order. */
+/** Plays the run to its end and approves every request. Returns the requests in order. */
 async function toTheEnd(it: Delivery, run: Staging, name: string): Promise<readonly string[]> {
   const asked: string[] = [];
   for (let round = 0; round < 100; round++) {

@@ -1,4 +1,4 @@
-// Objects that are no longer placed, and that finalizers of others keep on the member.
+// Objects that are no longer placed, and that foreign finalizers keep on the member.
 import { expect } from 'vitest';
 import type { AppliedWork } from '../../src/api/applied-work.ts';
 import { families } from '../../src/hub/families.ts';
@@ -37,7 +37,7 @@ scenario.for(families)(
     await it.runs(20 * MINUTE);
     expect(it.writes()).toEqual({});
 
-    // As soon as it is let go nothing remembers it.
+    // Once the finalizer is removed, no record of it remains.
     await it.patchOn('c1', 'configmaps', 'held', { metadata: { finalizers: null } });
     await it.runs();
     expect(await it.find('c1', 'configmaps', 'held')).toBeUndefined();

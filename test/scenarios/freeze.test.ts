@@ -1,4 +1,4 @@
-// Freezes that begin and end, in both families: nothing is updated and nothing is removed meanwhile, and everything moves afterwards.
+// Freezes in both families: nothing is updated or removed while they last, and everything moves afterwards.
 import { describe, expect } from 'vitest';
 import { kubeTime } from '../../src/base/clock.ts';
 import { families } from '../../src/hub/families.ts';

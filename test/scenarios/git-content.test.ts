@@ -1,4 +1,5 @@
-// What a bundle brings may differ by cluster, and programs may make it: customizations, overlays, kustomize. The Git server is a real one.
+// Bundles with content that differs by cluster, or that programs render: customizations, overlays, kustomize. The Git
+// server is a real one.
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,13 +15,13 @@ const OVERLAYS = `targetCustomizations:
   yaml: { overlays: [prod] }
 `;
 
-/** A folder with kubectl alone, as PATH. */
+/** A folder with only kubectl, used as PATH. */
 const kubectl = findKubectl({ mayBuild: false });
 const programs = mkdtempSync(join(tmpdir(), 'git-programs-'));
 if (kubectl !== undefined) symlinkSync(kubectl, join(programs, 'kubectl'));
 afterAll(() => rmSync(programs, { recursive: true, force: true }));
 const renders = { path: `${programs}:/bin` };
-/** Without it at first. */
+/** Initially without kubectl. */
 const later = mkdtempSync(join(tmpdir(), 'git-programs-'));
 afterAll(() => rmSync(later, { recursive: true, force: true }));
 
@@ -46,7 +47,7 @@ describe('customizations per target', () => {
     expect(await valuesOf(it, 'b')).toEqual(['all', 'all', 'all']);
     expect(await it.on('c2', 'configmaps', 'b', 'default')).toMatchObject({ data: { value: 'all', more: '1' } });
     expect(await it.on('c1', 'configmaps', 'b', 'default')).not.toHaveProperty('data.more');
-    // The mark of variants is the hub's own.
+    // The annotation for variants exists only on the hub.
     expect(JSON.stringify(await it.on('c2', 'configmaps', 'a', 'default'))).not.toContain('flotilla.dev/variant');
     expect(await it.revisions('shop')).toBe(1);
     expect((await it.status()).display).toMatchObject({ readyBundleDeployments: '3/3', state: 'Ready' });
@@ -107,7 +108,7 @@ describe('customizations per target', () => {
       const without = '- { clusterName: c2, doNotDeploy: true }\n';
       it.git.commit({ 'fleet.yaml': `targetCustomizations:\n${rules}${without}` });
       await it.runs(6);
-      // The first one that matches decides: the broad rule hides the last.
+      // The first matching rule applies: the broad rule hides the last one.
       expect(await valuesOf(it)).toEqual(['all', 'one', 'one']);
       it.git.commit({ 'fleet.yaml': `${files['fleet.yaml']}${without}` });
       await it.runs(8);
@@ -266,7 +267,7 @@ describe('namespace', () => {
     expect((await it.status()).display?.state).toBe('ErrApplied');
     expect(await it.on('c1', 'namespaces', 'shop')).toBeUndefined();
 
-    // Not even when its author writes the mark of the hub.
+    // Not even if the author sets the hub's annotation.
     await it.fleet.hub.create('namespaces', undefined, { metadata: { name: 'team' } });
     it.git.commit({
       'fleet.yaml': null,

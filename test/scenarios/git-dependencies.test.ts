@@ -1,4 +1,5 @@
-// Bundles that wait for others on the same cluster, and objects that people may change on a cluster until the next commit. The Git server is a real one.
+// Bundles that wait for others on the same cluster, and objects that users may change on a cluster until the next
+// commit. The Git server is a real one.
 import { describe, expect } from 'vitest';
 import { configYaml, deploymentYaml, type GitFleet, gitScenario, namespaceYaml } from '../git-fleet.ts';
 
@@ -52,7 +53,7 @@ describe('dependsOn', () => {
       },
     ]);
 
-    // It goes on as soon as the other one is ready, without a commit of its own.
+    // It continues as soon as the other bundle is ready, without another commit.
     it.git.commit({ 'db/web.yaml': deploymentYaml('web:2') });
     await it.runs(6);
     expect(await valuesOf(it)).toEqual(['1', '1', '1']);
@@ -102,7 +103,7 @@ describe('dependsOn', () => {
     await it.runs(6);
     expect(await valuesOf(it)).toEqual([undefined, '1', undefined]);
 
-    // Without the dependency it goes everywhere.
+    // Without the dependency it goes to all clusters.
     it.git.commit({ 'web/fleet.yaml': 'name: web\n' });
     await it.runs(6);
     expect(await valuesOf(it)).toEqual(['1', '1', '1']);

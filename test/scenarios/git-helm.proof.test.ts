@@ -1,4 +1,4 @@
-// Charts of a repository, rendered by a real helm: values, targets, limits, and what happens when they fail.
+// Charts of a repository, rendered by a real helm: values, targets, limits, and failures.
 import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { configYaml, type GitFleet, gitScenario } from '../git-fleet.ts';
 
 const MEMBERS = { c1: { env: 'dev' }, c2: { env: 'prod' }, c3: { env: 'prod', size: 'xl' } };
 
-/** A folder with helm alone, as PATH. In CI a missing helm is a failure. */
+/** A folder with only helm, used as PATH. In CI a missing helm is a failure. */
 const helm = findHelm({ mayBuild: true });
 const programs = mkdtempSync(join(tmpdir(), 'git-helm-'));
 if (helm !== undefined) symlinkSync(helm, join(programs, 'helm'));
@@ -59,11 +59,11 @@ describe('a chart', () => {
       'two.yaml': 'value: two\n',
     });
     await it.runs(8);
-    // A later file wins, and what stands in fleet.yaml wins over files. Maps are merged, lists replaced.
+    // A later file takes precedence, and fleet.yaml over files. Maps are merged, lists replaced.
     expect(await dataOf(it)).toEqual(Array(3).fill({ value: 'two', more: 'one', list: 'z' }));
     expect((await it.status()).display).toMatchObject({ readyBundleDeployments: '3/3', state: 'Ready' });
     expect(await it.revisions('shop')).toBe(2);
-    // A commit that changes nothing in the output makes no revision.
+    // A commit that does not change the output creates no revision.
     it.git.commit({ 'chart/README.md': 'about this chart', 'chart/icon.png': 'x\0y' });
     await it.runs();
     expect(await it.revisions('shop')).toBe(2);
@@ -105,7 +105,7 @@ ${perTarget}`,
     expect(await valuesOf(it)).toEqual(['new', 'default', 'new']);
     const { warnings = [], display } = await it.status();
     expect(warnings).toMatchObject([{ bundle: 'shop', reason: 'RenderFailed' }]);
-    // What the author of the chart wrote, and where, without the place of the copy.
+    // The chart author's message and its file, without the path of the copy.
     expect(warnings[0]?.message).toContain('a value is needed');
     expect(warnings[0]?.message).toContain('templates/a.yaml');
     expect(warnings[0]?.message).not.toContain(it.directory);
@@ -113,7 +113,7 @@ ${perTarget}`,
     it.git.commit({ ...fleet('  values: { value: good }\n') });
     await it.runs(8);
     expect(await valuesOf(it)).toEqual(['good', 'good', 'good']);
-    // A label that a cluster lacks is an error of that cluster.
+    // A label that a cluster lacks is an error of that cluster only.
     it.git.commit({ ...fleet(`  values: { value: "\${ .ClusterLabels.size }" }\n`) });
     await it.runs(8);
     expect(await valuesOf(it)).toEqual(['good', 'good', 'xl']);
@@ -229,7 +229,7 @@ describe('a chart that cannot be rendered', () => {
         const { problems = [] } = await it.status();
         expect(problems, template).toMatchObject([{ bundle: 'shop', reason }]);
         expect(problems[0]?.message).toMatch(message);
-        // One line, not the stacks of a crash.
+        // One line, without the stack traces of a crash.
         expect(problems[0]?.message).not.toContain('goroutine');
         expect(await valuesOf(it)).toEqual(['default', 'default', 'default']);
       }

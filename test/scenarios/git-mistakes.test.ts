@@ -1,11 +1,12 @@
-// Mistakes that concern several bundles or the repository as a whole: they are named, and what was placed stays. The Git server is a real one.
+// Mistakes that concern several bundles or the whole repository: they are reported, and placed objects stay. The Git
+// server is a real one.
 import { randomBytes } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { createAuthority, DAY_MS } from '../../src/apiserver/auth/certificates.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { configYaml, type GitFleet, gitScenario } from '../git-fleet.ts';
 
-/** About the GitRepo: type, reason and count. */
+/** Events about the GitRepo: type, reason and count. */
 const eventsOf = async ({ fleet }: GitFleet): Promise<readonly string[]> => {
   const { list } = await fleet.hub.call({ verb: 'list', at: fleet.hub.at('events', 'fleet-system') });
   return (list?.items ?? [])
@@ -117,7 +118,7 @@ describe('repositories', () => {
       { ...ONE, program, server: { tls: ['127.0.0.1'] } },
       async (it) => {
         it.git.commit({ 'a.yaml': configYaml('a', '1') });
-        // It verifies others.
+        // Another authority's certificate.
         await it.follow({ caBundle: base64(issuedBy('another')) });
         await it.runs(10);
         expect(await it.said('GitPolling')).toBe('False/FetchFailed');
@@ -125,7 +126,7 @@ describe('repositories', () => {
         expect(message).toMatch(/certificate/);
         expect(message).toContain('spec.caBundle must contain the certificate of the authority that signed it');
         expect(it.git.requests).toEqual([]);
-        // However often it is tried.
+        // Regardless of the number of retries.
         expect(await eventsOf(it)).toEqual(['Warning FetchFailed 1']);
         await it.change({ caBundle: base64(it.git.ca ?? '') });
         expect(await it.said('Ready')).toBe('True/Ready');

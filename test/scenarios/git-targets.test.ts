@@ -1,4 +1,5 @@
-// Which clusters get which bundle, and what a commit that changes options and content at once does. The Git server is a real one.
+// Which clusters get which bundle, and commits that change options and content at the same time. The Git server is a
+// real one.
 import { describe, expect } from 'vitest';
 import { configYaml, type GitFleet, gitScenario } from '../git-fleet.ts';
 
@@ -59,7 +60,7 @@ describe('targets', () => {
 });
 
 describe('clusterName', () => {
-  // Partitions match it as well.
+  // Partitions match it, too.
   const DISPLAY_NAME = 'management.cattle.io/cluster-display-name';
   const members = { c1: {}, c2: { [DISPLAY_NAME]: 'edge-7' }, c3: { [DISPLAY_NAME]: 'edge-8' } };
 
@@ -75,7 +76,7 @@ describe('clusterName', () => {
     expect(await valuesOf(it)).toEqual(['plain', 'edge', undefined]);
     expect((await it.status()).display).toMatchObject({ readyBundleDeployments: '2/2', state: 'Ready' });
 
-    // Excluded by either name; c9 is no cluster.
+    // Excluded by either name; there is no cluster c9.
     await it.change({ targets: [{ clusterSelector: {} }] });
     const excluded = ['c1', 'edge-8', 'c9'].map((name) => `- { clusterName: ${name}, doNotDeploy: true }\n`).join('');
     it.git.commit({ 'fleet.yaml': `${customized}${excluded}` });

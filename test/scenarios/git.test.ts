@@ -1,4 +1,5 @@
-// Git repositories as the source of placements: from a commit to the clusters, and what happens to bad input. The server is a real one.
+// Git repositories as the source of placements: from a commit to the clusters, and invalid input. The server is a real
+// one.
 import { describe, expect } from 'vitest';
 import { configYaml, deploymentYaml, gitScenario, namespaceYaml } from '../git-fleet.ts';
 
@@ -33,7 +34,7 @@ describe('a GitRepo', () => {
       );
       if (commit !== second) continue;
       seen.push(display?.state ?? '');
-      // Ready is never of the commit before.
+      // Ready never refers to the previous commit.
       if (display?.state === 'Ready') expect(images).toEqual(['web:2', 'web:2', 'web:2']);
     }
     expect(seen).toContain('OutOfSync');
@@ -171,7 +172,7 @@ describe('a GitRepo', () => {
     it.git.trouble = 503;
     await it.restart();
     expect(await it.said('GitPolling')).toBe('False/FetchFailed');
-    // A change of the GitRepo is carried out with what was fetched before.
+    // A change of the GitRepo is applied to the commit that was fetched before.
     await it.change({ paused: true });
     const { spec } = (await it.fleet.hub.get('clusterresourceplacements', undefined, 'shop')) as {
       spec?: { strategy?: { paused?: boolean } };
@@ -265,7 +266,7 @@ describe('bad input', () => {
       expect(accepted?.message.slice(0, where.length), what).toBe(where);
       expect(imageOf(await it.on('c1', 'deployments', 'web', 'shop')), what).toBe(`web:${good}`);
       expect(await it.placements()).toEqual(['shop']);
-      // Fixed by the next commit.
+      // The next commit fixes it.
       it.git.git('revert', '--no-edit', 'HEAD');
       it.git.commit({ 'app/web.yaml': deploymentYaml(`web:${++good}`) });
       await it.runs(3);
@@ -292,7 +293,7 @@ describe('bad input', () => {
       expect(await it.said('GitPolling')).toBe('False/FetchFailed');
       const tries = it.git.requests.length;
       await it.runs(60, 2000);
-      // Ever less often: 60 polls would have been due.
+      // With back-off: without it there would be 60 polls.
       expect(it.git.requests.length - tries).toBeLessThan(8);
       it.git.trouble = undefined;
       await it.runs(300, 20_000);

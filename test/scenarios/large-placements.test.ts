@@ -42,7 +42,7 @@ describe('a placement of 2 MB', () => {
     }
     expect(await it.images()).toEqual({ c1: 'v1', c2: 'v1', c3: 'v1' });
 
-    // A small change: the spec of one Work.
+    // A small change writes the spec of one Work.
     const before = await worksOn(it, 'c1');
     const applied = await uidsOn(it, 'c1', MAPS.map(nameOf));
     it.forget();
@@ -62,7 +62,7 @@ describe('a placement of 2 MB', () => {
     expect(writes['c1 at home patch configmaps'] ?? 0).toBe(1);
     expect(await uidsOn(it, 'c1', MAPS.map(nameOf))).toEqual(applied);
 
-    // Growth beyond a boundary moves the one that grew, and deletes nothing.
+    // An object that grows beyond the maximum moves to another part, and nothing is deleted.
     it.forget();
     await it.give(large(1, 'c', 150_000));
     await it.runs(20_000);
@@ -72,7 +72,7 @@ describe('a placement of 2 MB', () => {
     expect(await uidsOn(it, 'c1', MAPS.map(nameOf))).toEqual(applied);
     expect(Object.keys(it.writes()).filter((each) => / delete /.test(each))).toEqual([]);
 
-    // Fewer parts: objects move between Works, and one Work goes.
+    // With fewer parts objects move between Works, and one Work is deleted.
     it.forget();
     const running = await deploymentOn(it, 'c1');
     expect(running).toBeDefined();

@@ -1,4 +1,4 @@
-// `flotilla leave`: what was placed stays or is removed first, and the command reports the progress.
+// `flotilla leave`: placed objects stay or are removed first, and the command reports the progress.
 import { describe, expect } from 'vitest';
 import { appliedWork } from '../../src/api/applied-work.ts';
 import { leave } from '../../src/cli/members/leave.ts';

@@ -1,4 +1,4 @@
-// A member that is being deleted: nothing waits for one that does not answer, and what runs there keeps running.
+// A member that is being deleted: nothing waits for an unreachable one, and its workloads keep running.
 import { describe, expect } from 'vitest';
 import { memberNamespace } from '../../src/api/names.ts';
 import { families } from '../../src/hub/families.ts';
@@ -42,7 +42,7 @@ describe('a dead member that is being deleted', () => {
   scenario.for(families)('is replaced also by a hub that was restarted meanwhile', options, async (it) => {
     await placed(it, picks(2));
     await it.fleet.stopAgent('c3');
-    // The hub called it unreachable after three periods, and was there for six more.
+    // The hub reported it as unreachable after three periods, and it stayed for six more.
     await it.runs(1.5 * GONE_MS);
     await it.fleet.restartHub();
     await it.fleet.deleteMember('c3');
@@ -73,7 +73,7 @@ describe('a dead member that is being deleted', () => {
     expect(work?.metadata.deletionTimestamp).toBeUndefined();
     expect(work).toBeDefined();
     expect(await it.values()).toEqual({ c1: '-', c2: '-', c3: 'one' });
-    // Long enough for what has no binding to be cleaned up, and for the member to go by force.
+    // Long enough for a member without bindings to be cleaned up, and for its forced deletion.
     await it.runs(20 * 60_000);
     expect(await it.fleet.exists('namespaces', undefined, memberNamespace('c3'))).toBe(false);
     it.fleet.startAgent('c3');

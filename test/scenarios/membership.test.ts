@@ -1,4 +1,5 @@
-// Members on a real API server in memory: hub and agents with their real rights, on a clock that the test moves.
+// Members on a real API server in memory: hub and agents with their real permissions, on a clock that the test
+// controls.
 import { describe, expect, test } from 'vitest';
 import { finalizers } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/api/object.ts';
@@ -9,10 +10,10 @@ const PLACE = 'fleet-member-east';
 
 const countsOf = (fleet: Fleet) => Object.fromEntries([...fleet.writes].sort());
 
-/** What it costs that a member tells something: its agent's write, and the hub's. */
+/** The cost of a member's report: one write of its agent, and one of the hub. */
 const REPORT = { 'east patch internalmemberclusters/status': 1, 'hub patch memberclusters/status': 1 };
 
-/** A fleet with one member that has joined. */
+/** A fleet with one joined member. */
 async function joined(options: { readonly heartbeatPeriodSeconds?: number } = {}): Promise<Fleet> {
   const fleet = await aFleet();
   await fleet.join('east', options);
@@ -52,7 +53,7 @@ describe('a member joins', () => {
       'east create events': 2,
       'hub patch memberclusters/status': 1,
       'hub create events': 1,
-      // Its ClusterProfile, and the finalizer that goes with it.
+      // Its ClusterProfile, with its finalizer.
       'hub patch memberclusters': 1,
       'hub create clusterprofiles': 1,
       'hub patch clusterprofiles/status': 1,
@@ -165,7 +166,7 @@ describe('a heartbeat', () => {
       'east patch internalmemberclusters/status': beats,
       'hub patch memberclusters/status': beats,
     });
-    // One pass that writes and one that finds nothing left to do; no other controller is woken.
+    // One reconcile that writes and one without changes; no other controller is woken.
     expect(passes()).toEqual({ ...before, membership: (before['membership'] ?? 0) + 2 * beats });
   });
 
@@ -294,7 +295,7 @@ describe('a silent member', () => {
 
   test('whose clock is far off is not silent', async () => {
     await using fleet = await joined();
-    // The agent is the only one whose stamps are read, and nobody compares them with a clock.
+    // The agent's stamps are the only ones that are read, and they are never compared with a clock.
     await fleet.stopAgent('east');
     const internal = await fleet.hub.get('internalmemberclusters', PLACE, 'east');
     const beat = async (stamp: string) => {
@@ -414,7 +415,7 @@ describe('a member leaves', () => {
     await fleet.restartHub();
     expect(await fleet.exists('memberclusters', undefined, 'east')).toBe(false);
     expect(await fleet.exists('namespaces', undefined, PLACE)).toBe(false);
-    // Its token ends with it, although no hub has ever seen it before.
+    // Its token is deleted with it, although no hub has ever seen the member.
     expect(await fleet.exists('serviceaccounts', 'fleet-system', 'east-hub-cluster-access')).toBe(false);
   });
 
@@ -471,7 +472,7 @@ describe('people interfere', () => {
   test('a member that is created again while its namespace terminates waits, and says so', async () => {
     await using fleet = await joined();
     await fleet.stopAgent('east');
-    // Somebody else's finalizer on a Secret keeps the namespace.
+    // A foreign finalizer on a Secret keeps the namespace.
     await fleet.hub.create('secrets', PLACE, { metadata: { name: 's', finalizers: ['example.com/mine'] } });
     await fleet.patch('memberclusters', undefined, 'east', { metadata: { finalizers: null } });
     await fleet.stopHub();
@@ -542,7 +543,7 @@ describe('people interfere', () => {
 
   test('two agents under one name are noticed, and it is told until one of them stops', async () => {
     await using fleet = await joined({ heartbeatPeriodSeconds: 10 });
-    // With this seed the two do not beat in the same second, which is as fine as stamps are.
+    // With this seed the two do not report within the same second, which is the resolution of stamps.
     const second = fleet.startAgent('east', { seed: 71 });
     await fleet.pass(MINUTE);
     expect(await fleet.condition('east', 'SoleAgent')).toBe('False/AnotherAgentReports');

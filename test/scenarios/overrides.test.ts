@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is what users write
-// Overrides from the hub to the members, in both scopes: what each cluster gets, and that a change of an override is a change like any other.
+// Overrides from the hub to the members, in both scopes: the content of each cluster, and changes of overrides, which
+// roll out like any other change.
 import { describe, expect } from 'vitest';
 import type { KubeObject } from '../../src/api/object.ts';
 import { clusterFamily, families } from '../../src/hub/families.ts';
@@ -60,7 +61,7 @@ describe('an override', () => {
       ['c2', [{ namespace: SHOP, name: 'ro-0' }]],
       ['c3', undefined],
     ]);
-    // The hub's own object stays as it is.
+    // The object on the hub does not change.
     expect(await it.fleet.hub.get('configmaps', SHOP, 'app')).toMatchObject({ data: { value: '1' } });
   });
 
@@ -121,7 +122,7 @@ describe('an override', () => {
     it.fleet.cut('c1', true);
     await it.take('resourceoverrides', 'ro');
     await it.runs(60_000);
-    // The snapshots went with it; what clusters have stays until it is their turn.
+    // The snapshots were deleted with it; clusters keep their content until their turn.
     expect(await list(it, 'resourceoverridesnapshots')).toEqual([]);
     expect(await it.values()).toEqual({ c1: 'b', c2: 'b', c3: 'b' });
     it.fleet.cut('c1', false);

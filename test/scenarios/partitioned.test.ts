@@ -54,7 +54,7 @@ describe('a partitioned rollout', () => {
 
       await it.give(deployment('web:bad'));
       await it.runs();
-      // One canary may be down, so the other one and the next partition keep what works.
+      // One canary may be unavailable, so the other one and the next partition keep the working content.
       expect(await it.images()).toMatchObject({ c1: 'web:bad', c2: 'web:1', c3: 'web:1', c4: 'web:1' });
       expect(await rolloutOf(it)).toMatchObject({
         state: 'OutOfSync',
@@ -141,7 +141,7 @@ describe('a batch of a partitioned rollout', () => {
   const TWO_BATCHES = partitions({ maxUnavailable: 1, maxNew: 4 });
   const FIRST_BATCH = { c1: 'web:bad', c2: 'web:bad', c3: 'web:bad', c4: 'web:bad', c5: '-', c6: '-' };
 
-  /** The hub's first moves to each of these clusters end with an error. */
+  /** The first writes of the hub to the binding of each of these clusters fail. */
   function failMoves(it: Delivery, failing: Readonly<Record<string, () => Error>>, times = 1): ReadonlySet<string> {
     const failed = new Set<string>();
     const counts = new Map<string, number>();
@@ -253,7 +253,7 @@ describe('a partitioned rollout with a progress deadline', () => {
     { members: MEMBERS },
     async (it) => {
       await installed(it, partitions(DEADLINE));
-      // c5 is in no partition, which keeps nothing from being complete.
+      // c5 is in no partition, which does not prevent completion.
       expect(await stalledOf(it)).toBe('False RolloutComplete');
       await it.runs(600_000);
       expect(await stalledOf(it)).toBe('False RolloutComplete');
@@ -282,7 +282,7 @@ describe('a partitioned rollout with a progress deadline', () => {
       expect(await stalledOf(it)).toBe('False RolloutComplete');
       expect(await rolloutOf(it)).not.toHaveProperty('paused');
 
-      // Without a deadline the condition goes.
+      // Without a deadline the condition is removed.
       await it.change({ strategy: { partitioned: { progressDeadlineSeconds: null } } });
       await it.runs();
       expect(await stalledOf(it)).toBeUndefined();
@@ -318,12 +318,12 @@ describe('a placement whose affinity names a cluster group', () => {
     expect(await it.clusters()).toEqual(['c1', 'c2']);
     expect(await it.message('Scheduled')).not.toContain('does not exist');
 
-    // A member comes into the group by its labels.
+    // A member joins the group because of its labels.
     await it.fleet.patch('memberclusters', undefined, 'c5', { metadata: { labels: { stage: 'canary' } } });
     await it.runs();
     expect(await it.clusters()).toEqual(['c1', 'c2', 'c5']);
 
-    // The group grows; clusters that it loses keep what they have, as with labels.
+    // The group changes; clusters that leave it keep their content, as with labels.
     await it.fleet.patch('clustergroups', undefined, 'first', {
       spec: { selector: { matchLabels: { stage: 'prod' } } },
     });

@@ -1,5 +1,5 @@
-// What a member's identity may do on a hub: every verb on every resource that the hub serves, in its own namespace, in another member's, in
-// one that is nobody's, and in the whole cluster. Only what is listed here is allowed.
+// The permissions of a member's identity on a hub: every verb on every resource that the hub serves, in its own
+// namespace, in another member's, in an unrelated one, and cluster-wide. Only the permissions listed here are allowed.
 import { describe, expect, test } from 'vitest';
 import type { Resource } from '../../src/api/kind.ts';
 import { ApiError } from '../../src/base/errors.ts';
@@ -19,7 +19,7 @@ const OWN = {
   '/events': ['create', 'patch'],
 } as const;
 
-/** What every authenticated user may do, anywhere: ask who it is and what it may do. */
+/** The permissions of every authenticated user: review its own identity and permissions. */
 const EVERYBODY = {
   'authentication.k8s.io/selfsubjectreviews': ['create'],
   'authorization.k8s.io/selfsubjectaccessreviews': ['create'],
@@ -124,7 +124,7 @@ describe('a member identity on the hub', () => {
     const object = { apiVersion: 'placement.kubernetes-fleet.io/v1', kind: 'Work', metadata: { name: 'b' }, spec: {} };
     const at = { resource, namespace: 'fleet-member-east' };
     await refused(transport.call({ verb: 'create', at, object, manager: 'm' }));
-    // A write to the status of its own InternalMemberCluster cannot carry a change of the spec.
+    // A write to the status of its own InternalMemberCluster cannot change the spec.
     const patch = merge({ spec: { state: 'Leave' }, status: { namespaces: { a: '' } } });
     await transport.call({ verb: 'patch', at: { ...internal, subresource: 'status' }, patch, manager: 'm' });
     expect((await fleet.hub.get('internalmemberclusters', 'fleet-member-east', 'east')).spec).toMatchObject({

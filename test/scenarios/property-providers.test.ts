@@ -1,4 +1,5 @@
-// The example of docs/property-providers.md in a whole fleet, and what a MemberCluster says of providers that fail.
+// The example of docs/property-providers.md in a complete fleet, and the status of a MemberCluster whose provider
+// fails.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +59,7 @@ describe('a property provider', () => {
     await member.call({ verb: 'delete', at: member.at('nodes', undefined, 'n2') });
     await fleet.runs(25_000);
     expect(await values()).toEqual({ 'kubernetes-fleet.io/node-count': '2', 'zones.example.com/a': '2' });
-    // One write per beat, with a provider as without.
+    // One write per beat, with and without a provider.
     fleet.writes.clear();
     await fleet.runs(60_000);
     const reports = fleet.writes.get('east patch internalmemberclusters/status') ?? 0;

@@ -1,4 +1,4 @@
-// reportBackStrategy Mirror: the status of placed objects comes back into the Works on the hub.
+// reportBackStrategy Mirror: the status of placed objects is reported in the Works on the hub.
 import { expect } from 'vitest';
 import { families } from '../../src/hub/families.ts';
 import { configMap, type Delivery, DONE, deployment, scenario } from '../delivery.ts';
@@ -8,7 +8,7 @@ const mirror = (type: 'Mirror' | 'Disabled') => ({
   strategy: { reportBackStrategy: { type, ...(type === 'Mirror' ? { destination: 'WorkAPI' } : {}) } },
 });
 
-/** By name of the object: what came back. */
+/** The reported status, by name of the object. */
 const reported = async (it: Delivery) => {
   const entries = (await it.work('c1'))?.status?.manifestConditions ?? [];
   return Object.fromEntries(
@@ -29,7 +29,7 @@ scenario.for(families)(
     expect(await reported(it)).toMatchObject({
       web: { apiVersion: 'apps/v1', kind: 'Deployment', status: { availableReplicas: 2 } },
     });
-    // A ConfigMap has none.
+    // A ConfigMap has no status.
     expect(Object.keys(await reported(it))).toEqual(['web']);
 
     it.forget();

@@ -1,5 +1,5 @@
-// What `flotilla plan placement/NAME` says beforehand is what the hub does: the same waves with the same clusters, for random fleets and
-// strategies. A rollout that would wait says so and stops where it was foreseen.
+// The forecast of `flotilla plan placement/NAME` matches the hub: the same waves with the same clusters, for random
+// fleets and strategies. A rollout that would wait is predicted, and stops where predicted.
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import type { MemberCluster } from '../../src/api/member-cluster.ts';
@@ -9,7 +9,7 @@ import { families } from '../../src/hub/families.ts';
 import { forecastRollout, type RolloutWave } from '../../src/insight/forecast/rollout-forecast.ts';
 import { type Delivery, deployment, scenario } from '../delivery.ts';
 
-/** Clusters take so long that waves cannot be mistaken for one another. */
+/** Clusters take so long that waves are clearly separated. */
 const SLOW = { pullMs: 15_000, readyMs: 15_000 };
 const DURATION_MS = 30_000;
 const STEP_MS = 5000;
@@ -53,7 +53,7 @@ const anyStrategy = fc.oneof(
 const hasIn = async (it: Delivery) =>
   new Map((await it.bindings()).map(({ spec }) => [spec.targetCluster, spec.resourceSnapshotName ?? '']));
 
-/** Clusters that were moved together, in order, until nothing has moved for long enough. */
+/** Clusters that were updated together, in order, until nothing has moved for long enough. */
 async function wavesOf(it: Delivery, quietMs: number): Promise<readonly (readonly string[])[]> {
   const waves: string[][] = [];
   let before = await hasIn(it);
@@ -67,7 +67,7 @@ async function wavesOf(it: Delivery, quietMs: number): Promise<readonly (readonl
     quiet = moved.length > 0 ? 0 : quiet + STEP_MS;
     if (moved.length > 0 && isOpen) waves.at(-1)?.push(...moved);
     else if (moved.length > 0) waves.push(moved);
-    // A step may cut a wave in two.
+    // A step may split a wave.
     isOpen = moved.length > 0;
   }
   return waves.map((wave) => wave.toSorted());
@@ -96,7 +96,7 @@ async function planned(it: Delivery, strategy: object, index: number) {
   return foreseen;
 }
 
-/** Passes that follow at once are one wave to whoever looks from outside. */
+/** Waves that follow immediately look like one from outside. */
 function together(waves: readonly RolloutWave[]): readonly (readonly string[])[] {
   const byMoment = new Map<number, string[]>();
   for (const { clusters, afterMs } of waves) byMoment.set(afterMs, [...(byMoment.get(afterMs) ?? []), ...clusters]);

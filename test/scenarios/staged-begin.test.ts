@@ -1,4 +1,4 @@
-// Runs that cannot begin, or not yet. Numbers are those of the acceptance scenarios.
+// Runs that cannot start, or not yet. Numbers are those of the acceptance scenarios.
 import { describe, expect } from 'vitest';
 import { families } from '../../src/hub/families.ts';
 import { configMap, scenario } from '../delivery.ts';

@@ -1,4 +1,4 @@
-// Runs whose fleet, placement or strategy changes under way. Numbers are those of the acceptance scenarios.
+// Runs whose fleet, placement or strategy changes while they are active. Numbers are those of the acceptance scenarios.
 import { describe, expect } from 'vitest';
 import { families } from '../../src/hub/families.ts';
 import { configMap, type Delivery, DONE, scenario } from '../delivery.ts';
@@ -240,7 +240,7 @@ describe('a run of a placement that only reports differences', () => {
 
     await it.change({ strategy: { type: 'External', applyStrategy: { type: 'ClientSideApply' } } });
     await it.runs();
-    // How to apply is part of an order, and a run gives it.
+    // The apply strategy is part of the desired state, which only a run changes.
     expect(await it.values()).toEqual({ c1: '-', c2: '-', c3: '-' });
     await run.strategy(AT_ONCE, 'at-once');
     await run.run({ stagedRolloutStrategyName: 'at-once' }, 'applies');

@@ -1,5 +1,5 @@
-// A run on a hub whose writes fail now and then, in all ways that they can, and which is restarted: what must hold holds at every moment, and
-// the end is the same.
+// A run on a hub whose writes fail from time to time, in all possible ways, and which is restarted: the invariants hold
+// at every moment, and the end is the same.
 import { expect, test } from 'vitest';
 import type { StagedUpdateRunStatus } from '../../src/api/staged-update-run.ts';
 import { ApiError, LostError } from '../../src/base/errors.ts';
@@ -32,7 +32,7 @@ const FAULTS: readonly (() => Error)[] = [
 
 const stageOf = (cluster: string): string => cluster.slice(0, 1);
 
-/** What no moment may show. */
+/** The invariants. */
 async function check(it: Delivery, run: Staging, revision: string, wasApproved: boolean): Promise<void> {
   const status: StagedUpdateRunStatus = await run.status();
   const bindings = await it.bindings();

@@ -1,4 +1,4 @@
-// Who lets a run go on: people who approve, and whoever sets its state. Numbers are those of the acceptance scenarios.
+// Users who let a run continue: by approval, or by setting its state. Numbers are those of the acceptance scenarios.
 import { describe, expect } from 'vitest';
 import { labels } from '../../src/api/names.ts';
 import { families } from '../../src/hub/families.ts';
@@ -91,7 +91,7 @@ describe('an approval', () => {
       const user = (await run.request('r-after-canary'))?.status?.approval?.user;
       expect(user).toBeTruthy();
       expect(await accepted('r-after-canary')).toContain(`"${user}"`);
-      // What stands there may be anybody's word.
+      // Any client could have written it.
       await it.fleet.restartHub({ delivers: {}, runs: { isSigned: false } });
       await run.approve('r-before-prod');
       await it.runs(1000);
@@ -108,7 +108,7 @@ describe('an approval', () => {
     await run.approve('r-after-canary', 1, 'False');
     await it.runs(1000);
     await run.approve('r-before-prod');
-    // And one that replaces all that is said there, as kubectl patch does.
+    // A patch that replaces all conditions, as kubectl patch does.
     const at = {
       ...it.fleet.hub.at(it.family.approvalRequest.plural, it.namespace, 'r-before-prod'),
       subresource: 'status' as const,
@@ -144,7 +144,7 @@ describe('an approval', () => {
     await run.approve('r-after-canary');
     await it.runs(1000);
     expect(await run.stage('canary')).toEqual(DONE_STAGE);
-    // After that nobody needs it.
+    // After that it is not needed any more.
     await hub.call({ verb: 'delete', at: hub.at(it.family.approvalRequest.plural, it.namespace, 'r-after-canary') });
     await it.runs(1000);
     expect(await run.request('r-after-canary')).toBeUndefined();

@@ -1,4 +1,5 @@
-// A run moves the moment something happened: no timer brings it on but those that gather writes, and it writes no more than it must.
+// A run reacts to changes immediately: the only timers are those that coalesce writes, and it makes no unnecessary
+// writes.
 import { describe, expect } from 'vitest';
 import { hubBasicRules, hubSystemRules } from '../../src/api/rights.ts';
 import { families } from '../../src/hub/families.ts';
@@ -20,7 +21,7 @@ const GATHERING_MS = 100;
 
 const isGathering = (name: string): boolean => name === 'coalesce';
 
-/** Time passes only from one moment at which writes are gathered to the next. Returns how much. */
+/** Advances time only from one timer for coalesced writes to the next. Returns how much. */
 async function gathers({ clock, settles }: Fleet, isOver: () => Promise<boolean>): Promise<number> {
   const begin = clock.now();
   await settles();
@@ -34,7 +35,10 @@ async function gathers({ clock, settles }: Fleet, isOver: () => Promise<boolean>
   return clock.now() - begin;
 }
 
-/** `hub patch works/status`: whether the roles of the hub's controllers allow it. Who ascertains patches, and changes nothing. */
+/**
+ * `hub patch works/status`: whether the roles of the hub's controllers permit it. Verifying an object is a patch
+ * without changes.
+ */
 function isGranted(what: string): boolean {
   const [, did = '', resource = ''] = what.split(' ');
   const verb = did === 'ascertains' ? 'patch' : did;
@@ -43,7 +47,7 @@ function isGranted(what: string): boolean {
   );
 }
 
-/** Something else to place; returns what selects it. */
+/** Other content to place; returns its selector. */
 async function contentOfTheirs(it: Delivery): Promise<object> {
   if (it.namespace === undefined) {
     await it.fleet.hub.create('namespaces', undefined, { metadata: { name: 'market' } });
@@ -53,7 +57,7 @@ async function contentOfTheirs(it: Delivery): Promise<object> {
   return { ...CONFIG_MAPS, name: 'other' };
 }
 
-/** `who controller key`: placements, runs, and what is named after a placement: snapshots, bindings, Works. */
+/** `who controller key`: placements, runs, and objects named after a placement: snapshots, bindings, Works. */
 const isTheirs = (pass: string): boolean => /bystander|theirs|waiting/.test(pass);
 
 describe('a run', () => {
@@ -72,7 +76,7 @@ describe('a run', () => {
       expect(new Set(Object.values(await it.values()))).toEqual(new Set(['1']));
       expect(fired.filter((name) => !isGathering(name))).toEqual([]);
       expect(spent).toBeLessThanOrEqual(GATHERING_MS * (WAVES + STAGES));
-      // What the placement says of it follows in the same way.
+      // The status of the placement follows in the same way.
       await gathers(it.fleet, async () => (await it.said())['Available'] === DONE.Available);
       expect(new Set(fired)).toEqual(new Set(['coalesce']));
     },
@@ -111,7 +115,8 @@ describe('a run', () => {
       const seconds = (it.fleet.clock.now() - begin) / 1000;
       const writes = it.writes();
       const count = Object.keys(MEMBERS).length;
-      // One of each is the run's: the spec and RolloutStarted. The work generator reports what became of the Work in one more.
+      // The run makes one write each: the spec and RolloutStarted. The work generator reports the outcome of the Work
+      // in another one.
       expect(writes[`hub patch ${it.family.binding.plural}`]).toBe(count);
       expect(writes[`hub patch ${it.family.binding.plural}/status`]).toBe(2 * count);
       expect(writes[`hub patch ${it.family.run.plural}/status`]).toBeLessThanOrEqual(10 * (1 + Math.floor(seconds)));
@@ -142,7 +147,7 @@ describe('a run', () => {
       await it.fleet.settles();
       expect(await run.said()).toEqual(DONE_RUN);
       expect([...passes].filter(([what]) => isTheirs(what))).toEqual([]);
-      // Each cluster is looked at when it was moved, was told, has reported.
+      // The run is reconciled when a cluster was updated, when its status was written, and when it has reported.
       const { kind } = it.family.run;
       const own = passes.get(`hub staged/${kind} ${it.namespace === undefined ? '' : `${it.namespace}/`}r`) ?? 0;
       expect(own).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-// What happens within the time that a watch takes to tell of it.
+// Changes within the latency of a watch.
 import { describe, expect } from 'vitest';
 import { families } from '../../src/hub/families.ts';
 import { configMap, scenario } from '../delivery.ts';

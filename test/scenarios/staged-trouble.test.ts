@@ -1,4 +1,5 @@
-// Runs that meet trouble: rivals, clusters that do not come up, hubs that die. Numbers are those of the acceptance scenarios.
+// Runs with failures: conflicting runs, clusters that do not become available, hubs that crash. Numbers are those of
+// the acceptance scenarios.
 import { describe, expect, test } from 'vitest';
 import type { Binding } from '../../src/api/binding.ts';
 import type { Transport, WatchEvent } from '../../src/api/transport.ts';
@@ -78,7 +79,7 @@ describe('trouble', () => {
 
   scenario.for(families)('26: a hub that dies between two writes goes on where it was', OF_FLEET, async (it) => {
     const run = await prepared(it);
-    // The cluster gets its revision, and the run never hears of it.
+    // The cluster gets its revision, and the run does not learn of it.
     it.fleet.meddle = (who, { verb, at }) =>
       who === 'hub' &&
       verb === 'patch' &&
@@ -289,7 +290,7 @@ describe('a hub that is behind', () => {
       watch: (request, signal) =>
         request.at.resource === runs ? until(heard.watch(request, signal)) : heard.watch(request, signal),
     };
-    /** Says nothing more from then on, and does not end. */
+    /** Delivers nothing from then on, and does not end. */
     async function* until(batches: AsyncIterable<readonly WatchEvent[]>): AsyncGenerator<readonly WatchEvent[]> {
       for await (const batch of batches) {
         if (isMute) await new Promise<never>(() => {});

@@ -1,4 +1,5 @@
-// Staged update runs from the strategy to the members, in both families: the acceptance scenarios, by their numbers. Here: how a run goes.
+// Staged update runs from the strategy to the members, in both families: the acceptance scenarios, by their numbers.
+// This file: the course of a run.
 import { describe, expect } from 'vitest';
 import { families } from '../../src/hub/families.ts';
 import { configMap, DONE, deployment, scenario } from '../delivery.ts';
@@ -123,7 +124,7 @@ describe('revisions', () => {
     expect((await it.status()).observedResourceIndex).toBe('0');
     const latest = await it.fleet.hub.get(it.family.resourceSnapshot.plural, it.namespace, 'web-1-snapshot');
     expect(latest.metadata.labels?.['kubernetes-fleet.io/is-latest-snapshot']).toBe('true');
-    // What is there now is still revision 1.
+    // The current state is still revision 1.
     await run.run({}, 'r4');
     await it.runs();
     expect(await it.values()).toEqual({ c1: '2', c2: '2', c3: '2' });

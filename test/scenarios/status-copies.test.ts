@@ -1,4 +1,5 @@
-// reportBackStrategy Mirror with destination OriginalResource: the status of placed objects comes back onto the objects on the hub.
+// reportBackStrategy Mirror with destination OriginalResource: the status of placed objects is copied to the objects on
+// the hub.
 import { expect } from 'vitest';
 import { ApiError } from '../../src/base/errors.ts';
 import { families } from '../../src/hub/families.ts';
@@ -11,7 +12,7 @@ const original = (type: 'Mirror' | 'Disabled' = 'Mirror') => ({
 
 const onHub = async (it: Delivery) => (await gotten(it.fleet.hub, 'deployments', SHOP, 'web'))?.status;
 
-/** Writes of the hub's controllers on what people own there. */
+/** Writes of the hub's controllers to objects of users. */
 const written = (it: Delivery) =>
   Object.fromEntries(Object.entries(it.writes()).filter(([what]) => /^hub \w+ (deployments|configmaps)/.test(what)));
 
@@ -33,7 +34,7 @@ scenario.for(families)(
     await it.give(deployment('web:1', 3));
     await it.runs(MINUTE);
     expect(await onHub(it)).toMatchObject({ availableReplicas: 3 });
-    // The replicas were a change; their status was none.
+    // The change of the replicas created a revision; their status did not.
     expect((await it.status()).observedResourceIndex).toBe(String(Number(observedResourceIndex) + 1));
 
     await it.change(original('Disabled'));

@@ -25,7 +25,7 @@ const ACCESSIBLE = { statusReportingScope: 'NamespaceAccessible' };
 const copyIn = async (it: Delivery, namespace = SHOP) =>
   (await gotten(it.fleet.hub, COPIES, namespace, 'web')) as ClusterResourcePlacementStatus | undefined;
 
-/** The placement's status as its copy should be. */
+/** The expected copy of the placement's status. */
 async function expected(it: Delivery): Promise<PlacementStatus> {
   const status = await it.status();
   return { ...status, conditions: (status.conditions ?? []).filter(({ type }) => type !== SYNCED) };

@@ -1,4 +1,5 @@
-// What was on a member before: what belongs to the cluster itself is never touched, and what was taken over can be kept.
+// Objects that existed on a member before: those of the cluster itself are never touched, and those that were taken
+// over can be kept.
 import { describe, expect } from 'vitest';
 import { appliedWork } from '../../src/api/applied-work.ts';
 import type { KubeObject } from '../../src/api/object.ts';
@@ -17,14 +18,14 @@ const role = (name: string, labels: object = {}) => ({
   rules: [],
 });
 
-/** The ConfigMap `app` is there before anything is placed. */
+/** The ConfigMap `app` exists before anything is placed. */
 const withConfigMap = {
   members: 1,
   async prepare(member: TestCluster) {
     try {
       await member.create('namespaces', undefined, { metadata: { name: SHOP } });
     } catch {
-      // It is there already in the namespaced family.
+      // It already exists in the namespaced family.
     }
     await member.create('configmaps', SHOP, { metadata: { name: 'app' }, data: { value: 'before' } });
   },
@@ -154,7 +155,7 @@ describe('what belongs to the cluster itself', () => {
       await it.give(role('mine'));
       await it.place({ resourceSelectors: [ROLES] });
       await it.runs();
-      // As an earlier version has left it: owned by the Work.
+      // As an earlier version left it: owned by the Work.
       const record = await it.fleet.member('c1').get(appliedWork.plural, undefined, it.workName());
       const owner = {
         apiVersion: `${appliedWork.group}/${appliedWork.version}`,

@@ -1,5 +1,5 @@
-// What an agent has open at the hub when it has most to do stays far below what one identity may have, however slowly the hub answers; and what
-// 1,000 of them have open at the same time stays below what all identities may have together.
+// The open requests and watches of an agent under its highest load stay far below the limits per identity, however
+// slowly the hub responds; and those of 1,000 agents at the same time stay below the total limits.
 import { expect, test } from 'vitest';
 import type { User } from '../../src/api/object.ts';
 import type { Transport } from '../../src/api/transport.ts';
@@ -10,7 +10,7 @@ import { testClock } from '../cluster.ts';
 import { aDelivery, configMap, type Delivery, selects } from '../delivery.ts';
 
 const PLACEMENTS = 60;
-/** Answers take so many turns of the event loop. A fleet counts as settled after four without anything new. */
+/** Responses take this many turns of the event loop. A fleet counts as settled after four turns without events. */
 const SLOW_TURNS = 3;
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -45,7 +45,7 @@ function measured(inner: Transport) {
   return {
     transport,
     most,
-    /** All watches end, as when the hub does. */
+    /** All watches end, as when the hub restarts. */
     breakOff() {
       breaking.abort();
       breaking = new AbortController();
@@ -58,15 +58,15 @@ function measured(inner: Transport) {
 }
 
 const MEMBERS = 1000;
-/** A run of kubectl has a few; so many people and programs use a large fleet at once. */
+/** A run of kubectl has a few; this is the number of users and programs of a large fleet. */
 const PEOPLE = 300;
 
-/** All agents do the same at the same moment, as after a restart of the hub, while people work. */
+/** All agents do the same at the same moment, as after a restart of the hub, while users work. */
 function expectRoomFor(each: { readonly requests: number; readonly watches: number }): void {
   expect(each.requests).toBeGreaterThan(1);
   expect(each.requests).toBeLessThanOrEqual(defaultLimits.requestsPerUser / 10);
   expect(each.watches).toBeLessThanOrEqual(defaultLimits.watchesPerUser / 10);
-  // Each watch and each request has a connection of its own.
+  // Each watch and each request has its own connection.
   expect((each.requests + each.watches) * MEMBERS).toBeLessThanOrEqual(defaultLimits.connections / 2);
   const accounts = createAccounts({ limits: defaultLimits, clock: testClock() });
   const user = (name: string): User => ({ name, groups: ['system:authenticated'] });
@@ -127,7 +127,7 @@ test(`an agent that reports on ${PLACEMENTS} placements when the hub is back`, a
   await it.runs(60_000);
   fleet.cut('c1', true);
   load?.breakOff();
-  // Every placement changes on the hub, and every placed object on the member, while neither hears of the other.
+  // Every placement changes on the hub, and every placed object on the member, while the two are disconnected.
   for (const name of names) {
     await fleet.patch('namespaces', undefined, name, { metadata: { labels: { changed: 'yes' } } });
     await it.patchOn('c1', 'namespaces', name, { metadata: { labels: { drifted: 'yes' } } });
