@@ -46,7 +46,72 @@ const ALIKE = (
   'Role RoleBinding NetworkPolicy PodDisruptionBudget HorizontalPodAutoscaler'
 ).split(' ');
 
-const objectsIn = (namespace: string): readonly KubeObject[] =>
+/** A kind of the user's with a list of each type. Of `plain` nothing is known, so it is replaced as a whole. */
+const definition = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'alikes.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'alikes', singular: 'alike', kind: 'Alike', listKind: 'AlikeList' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              spec: {
+                type: 'object',
+                properties: {
+                  plain: { type: 'array', items: entry() },
+                  atomic: { type: 'array', 'x-kubernetes-list-type': 'atomic', items: entry() },
+                  set: { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } },
+                  map: {
+                    type: 'array',
+                    'x-kubernetes-list-type': 'map',
+                    'x-kubernetes-list-map-keys': ['name'],
+                    items: { ...entry(), required: ['name'] },
+                  },
+                },
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
+};
+
+function entry(): object {
+  const size = { type: 'integer', default: 1 };
+  return { type: 'object', properties: { name: { type: 'string' }, size, color: { type: 'string' } } };
+}
+
+const alike = (namespace: string): KubeObject => ({
+  apiVersion: 'example.com/v1',
+  kind: 'Alike',
+  metadata: { name: 'alike', namespace },
+});
+
+/** Cluster-scoped, so its name is the namespace's. */
+const clusterRole = (name: string): KubeObject => ({
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRole',
+  metadata: { name },
+  rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }],
+});
+
+const objectsIn = (namespace: string): readonly KubeObject[] => [
+  ...builtinsIn(namespace),
+  alike(namespace),
+  clusterRole(namespace),
+];
+
+const builtinsIn = (namespace: string): readonly KubeObject[] =>
   (builtinObjects(namespace, 'alike-') as unknown as readonly KubeObject[])
     .filter(({ kind, metadata }) => ALIKE.includes(kind) && metadata.namespace !== undefined)
     .map((each) => (each.kind === 'RoleBinding' ? withApiGroup(each) : each));
@@ -72,6 +137,12 @@ const container = (image: string, env: readonly object[], cpu: string) => ({
 });
 
 const FIRST: Readonly<Record<string, object>> = {
+  Alike: {
+    plain: [{ name: 'a' }, { name: 'b', color: 'red' }],
+    atomic: [{ name: 'a' }, { name: 'b', color: 'red' }],
+    set: ['a', 'b'],
+    map: [{ name: 'a', color: 'red' }, { name: 'b' }],
+  },
   Deployment: {
     replicas: 2,
     template: {
@@ -95,6 +166,12 @@ const FIRST: Readonly<Record<string, object>> = {
 };
 
 const NEXT: Readonly<Record<string, object>> = {
+  Alike: {
+    plain: [{ name: 'b', size: 3 }],
+    atomic: [{ name: 'b', size: 3 }, { name: 'c' }],
+    set: ['b', 'c'],
+    map: [{ name: 'b', size: 2 }, { name: 'c' }],
+  },
   Deployment: {
     template: {
       metadata: { labels: { a: 'b' } },
@@ -122,7 +199,9 @@ function atRound(round: 'first' | 'next', namespace: string): readonly KubeObjec
     const spec = changes[kind] === undefined ? {} : { spec: { ...(each['spec'] as object), ...changes[kind] } };
     const data = round === 'next' && kind === 'ConfigMap' ? { data: { c: 'd' } } : {};
     const rules =
-      round === 'next' && kind === 'Role' ? { rules: [{ verbs: ['list'], resources: ['pods'], apiGroups: [''] }] } : {};
+      round === 'next' && /Role$/.test(kind)
+        ? { rules: [{ verbs: ['list'], resources: ['pods'], apiGroups: [''] }] }
+        : {};
     return { ...each, metadata: { ...metadata, ...MARKS[round] }, ...spec, ...data, ...rules };
   });
 }
@@ -354,9 +433,17 @@ export function describeApplying(start: StartFleet, name: string | undefined, me
       };
       const byHub = { 'alike-client': {}, 'alike-server': { applyStrategy: { type: 'ServerSideApply' } } };
       const byHand = { 'kubectl-client': [], 'kubectl-server': ['--server-side'] };
+      const kind = join(fleet.home, 'alikes.json');
+      writeFileSync(kind, JSON.stringify(definition));
+      for (const on of [fleet.hub, (args: readonly string[]) => fleet.on(member, args)]) {
+        await on(['apply', '-f', kind]);
+        await on(['wait', '--for=condition=Established', `crd/${definition.metadata.name}`, '--timeout=60s']);
+      }
       for (const [each, strategy] of Object.entries(byHub)) {
         await fleet.apply(space(each));
-        await place(each, strategy);
+        const { spec, ...rest } = placement(each, member, strategy);
+        const role = { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRole', name: each };
+        await fleet.apply({ ...rest, spec: { ...spec, resourceSelectors: [...spec.resourceSelectors, role] } });
       }
       for (const each of Object.keys(byHand)) await fleet.on(member, ['create', 'namespace', each]);
       for (const round of ['first', 'next'] as const) {
@@ -379,7 +466,7 @@ export function describeApplying(start: StartFleet, name: string | undefined, me
           return list.items.map((object) => contentOf(object, each));
         };
         const wanted = await found('kubectl-client');
-        expect(wanted).toHaveLength(ALIKE.length);
+        expect(wanted).toHaveLength(ALIKE.length + 2);
         for (const each of ['kubectl-server', ...Object.keys(byHub)]) expect(await found(each)).toEqual(wanted);
       }
     });
