@@ -1,4 +1,4 @@
-// What is accepted and stored with a warning: a spec that cannot work, or that may not mean what its author expects.
+// Warnings for a spec that is accepted and stored: it cannot work, or may not have the expected effect.
 
 import { isEnvelopeConfigMap, isMarkedConfigMap } from './envelope-config-map.ts';
 import { brokenRuleIn, envelopeIn, isEnvelopeKind } from './enveloped.ts';

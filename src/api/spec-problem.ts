@@ -1,12 +1,12 @@
-// Why the spec of a placement cannot work although the API accepts it: a mistake of its author. Such a placement is not
-// scheduled and not rolled out until its spec is corrected. Pure.
+// Why the spec of a placement cannot work although the API accepts it. Such a placement is not scheduled and not rolled
+// out until its author corrects the spec. Pure.
 import type { Hold } from './hold.ts';
 import type { ObjectRef } from './object.ts';
 import type { PlacementSpec } from './placement.ts';
 
 export interface SpecProblem {
   readonly message: string;
-  /** What the author can do. */
+  /** The next step for the author. */
   readonly next: string;
 }
 
@@ -22,7 +22,7 @@ const ONE_STATUS: SpecProblem = {
   next: 'use placementType PickFixed with one name, PickN with numberOfClusters 1, or destination WorkAPI',
 };
 
-/** undefined = the spec can work. */
+/** undefined = the spec is valid. */
 export function specProblemIn({
   strategy,
   policy,
@@ -31,7 +31,7 @@ export function specProblemIn({
   return type === 'Mirror' && destination === 'OriginalResource' && !picksOneCluster(policy) ? ONE_STATUS : undefined;
 }
 
-/** For the author of the spec, who may not look at the status. */
+/** A warning for the author, who may not read the status. */
 export const specProblemWarnings = (spec: PlacementSpec): readonly string[] => {
   const problem = specProblemIn(spec);
   return problem === undefined ? [] : [`${problem.message}; this placement is not rolled out: ${problem.next}`];

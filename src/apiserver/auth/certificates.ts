@@ -120,7 +120,7 @@ function issue(
   const lifetimeMs = Math.min(issuing.lifetimeMs, Date.parse(issuer.validTo) - issuing.now);
   return write({
     ...issuing,
-    // Nobody accepts a certificate of an expired authority, so no certificate is valid for longer.
+    // No client accepts a certificate of an expired authority, so no certificate is valid for longer.
     lifetimeMs,
     subject,
     subjectKey,

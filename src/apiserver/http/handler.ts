@@ -48,7 +48,7 @@ export interface Handler {
   readonly watchers: number;
 }
 
-/** Answered at once and without a body, so they cost nothing that would have to be limited. */
+/** Answered immediately and without a body, so they need no limit. */
 const HEALTH_CHECK = /^\/(healthz|livez|readyz)(\/|$)/;
 
 /** Maximum of pipelined requests on one connection. Known clients send none. */

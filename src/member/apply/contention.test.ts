@@ -189,7 +189,7 @@ describe('what is changed on the member again and again', () => {
     const forced = { applyStrategy: { type: 'ServerSideApply', serverSideApplyConfig: { force: true } } as never };
     await rig.order(NAME, [aNamespace('shop'), aConfigMap('a', { a: '1', b: '1' })], forced);
     await rig.settles();
-    // Owns a field together with us, and one of its own.
+    // Owns one field together with us, and another one alone.
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' }, data: { b: '1', c: '1' } };
     const at = rig.member.at('configmaps', 'shop', 'a');
     await rig.member.call({ verb: 'patch', at, patch: { type: 'apply', body }, manager: 'helper' });

@@ -50,7 +50,7 @@ describe('drift details', () => {
       now: AT + 1000,
       observed: '2026-01-01T00:00:11Z',
     },
-    // Three different reports within one second: the last one is ahead of the clock.
+    // Three different reports within one second: the last one has a time in the future.
     { it: 'ahead of the clock', last: '2026-01-01T00:00:12Z', now: AT, observed: '2026-01-01T00:00:13Z' },
   ])('that replace others, observed $it, are one whole second younger and keep the first time', (each) => {
     expect(of(OTHER, reportedAt(each.last), each.now)).toEqual({

@@ -186,7 +186,7 @@ describe('what is to be done about a manifest', () => {
     const takeOver = { whenToTakeOver: 'IfNoDiff' as const };
     const noDrift = { whenToApply: 'IfNotDrifted' as const };
     const onRevision = { whenToApply: 'OnRevision' as const };
-    /** Ours, without the hash: KubeFleet takes an object over in one write, and applies it in another. */
+    /** Ours, without the hash: KubeFleet takes an object over in one write, and applies it in another one. */
     const taken = { owners: [owner], applied: undefined };
     const ours = { owners: [owner], applied: one };
     const earlier = { owners: [owner], applied: manifest({ a: '0' }) };

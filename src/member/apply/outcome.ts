@@ -96,7 +96,7 @@ export const changedBack = (
   };
 };
 
-/** The server stored something else than what was written. Another write would have the same result. */
+/** The server stored something different from what was written. Another write would have the same result. */
 export const changedOnAdmission = (
   identifier: Identifier,
   found: readonly FieldDifference[],

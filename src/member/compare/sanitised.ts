@@ -1,4 +1,4 @@
-// A manifest without what belongs to another cluster, or is filled in by a server.
+// A manifest without the fields that belong to another cluster, or that a server fills in.
 import { annotations } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { isObject } from '../../base/json.ts';
