@@ -1,5 +1,5 @@
 // The objects of one bundle with one set of options: plain YAML with overlays, kustomize or a Helm chart (spec 09 §4).
-// Guarantee: no file outside of the directory of the bundle is read.
+// Guarantee: no file outside the directory of the bundle is read.
 import type { GitProblem } from '../../api/git-repo.ts';
 import type { KubeObject, Labels } from '../../api/object.ts';
 import { messageOf } from '../../base/errors.ts';
@@ -19,7 +19,7 @@ export interface ContentInput {
   readonly name: string;
   readonly files: BundleFiles;
   readonly options: RenderOptions;
-  /** The labels of the clusters that it is for; their values where the content depends on them. */
+  /** The labels of the clusters that it is for, with values if the content depends on them. */
   readonly labels: Labels;
   readonly parsed: ParsedFiles;
   readonly outputs: Outputs;
@@ -27,7 +27,7 @@ export interface ContentInput {
   breathe(): Promise<void>;
 }
 
-/** What programs printed, by a hash of what they were given: a commit that changes nothing for them runs none. */
+/** The output of programs, by a hash of their input: a commit that does not change the input runs no program. */
 export interface Outputs {
   get(key: string): string | undefined;
   set(key: string, output: string): void;
@@ -151,7 +151,7 @@ async function helmObjects(input: ContentInput, chart: string, warnings: GitProb
   return objects.filter((each) => !isHook(each));
 }
 
-/** What a program printed has no file of its own. */
+/** The output of a program has no file of its own. */
 function parsedOutput(input: ContentInput, program: string, output: string): readonly Placed[] {
   const { file } = whereOf(input);
   const id = sha256(`${program}\n${output}`);
@@ -177,7 +177,7 @@ async function plainObjects(input: ContentInput, problems: GitProblem[]): Promis
   return objects;
 }
 
-/** Read as plain manifests these would place something else than was meant. */
+/** As plain manifests, these files would place something other than intended. */
 function notPlain({ files }: BundleFiles): readonly GitProblem[] {
   const programs: readonly (readonly [RegExp, string])[] = [
     [KUSTOMIZATION, 'name its directory in kustomize.dir of a fleet.yaml'],
@@ -191,7 +191,7 @@ function notPlain({ files }: BundleFiles): readonly GitProblem[] {
 
 const PATCH = /^(.*)_patch(\.(?:ya?ml|json))$/;
 
-/** A file of an overlay replaces the one of the same path; `x_patch.yaml` changes `x.yaml`. */
+/** A file of an overlay replaces the one of the same path; `x_patch.yaml` patches `x.yaml`. */
 function withOverlays({ files }: ContentInput, overlays: readonly string[], problems: GitProblem[]) {
   const own = (path: string) => relativeTo(files.directory, path);
   const manifests = new Map(

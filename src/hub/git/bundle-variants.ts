@@ -1,5 +1,6 @@
-// Which clusters of a bundle get the same content, and the content of each (spec 09 §5). The content of a cluster follows from the customizations
-// that match it and from the labels that its Helm values use; it is rendered once however many clusters have it.
+// Which clusters of a bundle get the same content, and the content of each (spec 09 §5). The content of a cluster
+// depends on its matching customizations and on the labels in its Helm values; it is rendered once, however many
+// clusters have it.
 import type { GitProblem, GitTarget } from '../../api/git-repo.ts';
 import type { KubeObject, Labels } from '../../api/object.ts';
 import { sha256 } from '../../base/hash.ts';
@@ -13,10 +14,10 @@ import { type Excluding, termsFor, termsOf } from './targets.ts';
 import { labelsUsed } from './template.ts';
 
 export interface Fleet {
-  /** Labels of every member. */
+  /** The labels of every member. */
   readonly clusters: readonly Labels[];
   readonly groups: readonly ClusterGroupFacts[] | undefined;
-  /** Those of the GitRepo. */
+  /** The targets of the GitRepo. */
   readonly targets: readonly GitTarget[] | undefined;
 }
 
@@ -28,12 +29,12 @@ export interface OneContent {
 }
 
 export interface BundleContent {
-  /** By variant; the id is empty where there are none. */
+  /** By variant; the id is empty if there are none. */
   readonly contents: ReadonlyMap<string, readonly Placed[]>;
   readonly book?: VariantBook;
-  /** Of the bundle as a whole. */
+  /** Problems of the whole bundle. */
   readonly problems: readonly GitProblem[];
-  /** Of some of its clusters. */
+  /** Problems for some of its clusters. */
   readonly warnings: readonly GitProblem[];
 }
 
@@ -42,7 +43,7 @@ export const MAX_VARIANTS = 500;
 export const modeOf = ({ targetCustomizationMode }: FleetFile): VariantBook['mode'] =>
   targetCustomizationMode === 'AllMatches' ? 'all' : 'first';
 
-/** The clusters that customizations keep the bundle from. */
+/** The clusters that customizations exclude from the bundle. */
 export const excludingOf = (options: FleetFile, groups: Fleet['groups']): Excluding => ({
   mode: modeOf(options),
   rules: (options.targetCustomizations ?? []).map(({ target, doNotDeploy = false }) => ({
@@ -54,7 +55,7 @@ export const excludingOf = (options: FleetFile, groups: Fleet['groups']): Exclud
 export async function variantsOf(options: FleetFile, fleet: Fleet, render: RenderOne): Promise<BundleContent> {
   const { targetCustomizations = [] } = options;
   const labels = labelsOf(options);
-  // Rules that only keep clusters away change no content: adding one makes no revision.
+  // Rules that only exclude clusters do not change the content: adding one creates no revision.
   if (targetCustomizations.every(({ doNotDeploy }) => doNotDeploy === true) && labels.length === 0) {
     const { objects, problems } = await render(options, {});
     return { contents: new Map([['', objects]]), problems, warnings: [] };
@@ -85,19 +86,19 @@ export async function variantsOf(options: FleetFile, fleet: Fleet, render: Rende
     variants[key] = { id };
     contents.set(id, objects);
   }
-  // One that fails for every cluster is a mistake in the bundle itself.
+  // If rendering fails for every cluster, the problem is in the bundle itself.
   if (contents.size === 0) return { contents, problems: failed.slice(0, MAX_PROBLEMS), warnings: [] };
   return { contents, book: { ...shape, variants }, problems: [], warnings: failed.slice(0, MAX_PROBLEMS) };
 }
 
-/** All of them share one annotation. */
+/** All errors share one annotation. */
 const MAX_ERROR = 300;
 const MAX_PROBLEMS = 20;
 
 const where = ({ file, line, message }: GitProblem): string =>
   `${file === undefined ? '' : `${file}${line === undefined ? '' : `:${line}`}: `}${message}`;
 
-/** The part of the options that decides about content. */
+/** The options that affect the content. */
 const plain = ({ defaultNamespace, namespace, kustomize, yaml, helm }: FleetFile): RenderOptions => ({
   ...(defaultNamespace === undefined ? {} : { defaultNamespace }),
   ...(namespace === undefined ? {} : { namespace }),
@@ -106,7 +107,7 @@ const plain = ({ defaultNamespace, namespace, kustomize, yaml, helm }: FleetFile
   ...(helm === undefined ? {} : { helm }),
 });
 
-/** Readers of fleet.yaml have refused values with expressions that are not supported. */
+/** Unsupported expressions were rejected when the fleet.yaml was parsed. */
 function labelsOf({ helm, targetCustomizations = [] }: FleetFile): readonly string[] {
   const all = [helm, ...targetCustomizations.map((each) => each.helm)].filter(
     (each) => each?.values !== undefined && each.disablePreProcess !== true,
@@ -120,8 +121,8 @@ interface Wanted {
 }
 
 /**
- * What the clusters of the fleet need. Where labels play no part, the content of each single customization is made whether or not a cluster has
- * it yet: one that joins then finds its content in the revision.
+ * The variants that the clusters need. If labels do not matter, every customization is rendered, even if no cluster has
+ * it yet: a cluster that joins later finds its content in the revision.
  */
 function wantedBy(
   { targetCustomizations = [], overrideTargets }: FleetFile,
@@ -146,7 +147,7 @@ function wantedBy(
   return wanted;
 }
 
-/** Where there are too many terms for a policy nothing is placed; then all clusters of the targets do. */
+/** If there are too many terms for a policy, nothing is placed; then all clusters of the targets count. */
 function allowed(targets: Fleet['targets'], groups: Fleet['groups'], excluding: Excluding) {
   try {
     return termsFor(targets, groups, excluding);
@@ -155,7 +156,7 @@ function allowed(targets: Fleet['targets'], groups: Fleet['groups'], excluding: 
   }
 }
 
-/** All contents as the objects of one revision. */
+/** All variants as the objects of one revision. */
 export const objectsOfAll = (
   contents: BundleContent['contents'],
   book: VariantBook | undefined,

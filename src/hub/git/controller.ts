@@ -1,6 +1,7 @@
-// GitRepos: which repositories are followed and what they become. Begin with decide.ts; following.ts polls, render.ts makes bundles of files.
-// What lives here: repositories, bundles, the placements made of them, the GitRepo's status. What does not: snapshots, clusters and rollout, which
-// are those of any placement (hub/placement, hub/scheduler, hub/rollout). Without a GitRepo it costs one idle watch.
+// GitRepos: which repositories are followed, and the placements created from them. Start at decide.ts; following.ts
+// polls, render.ts turns files into bundles. It owns repositories, bundles, their placements and the status of the
+// GitRepo. Snapshots, scheduling and rollout are the same as for any placement (hub/placement, hub/scheduler,
+// hub/rollout). Without a GitRepo it costs one idle watch.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { GitProblem, GitRepoSpec } from '../../api/git-repo.ts';
 import type { MemberCluster } from '../../api/member-cluster.ts';
@@ -43,23 +44,23 @@ export interface GitOptions {
   readonly catalogue: LiveCatalogue;
   readonly propagation?: PropagationSettings;
   readonly rendered: Rendered;
-  /** absent = bundles with plain YAML only. */
+  /** Absent = bundles with plain YAML only. */
   readonly renderer?: Renderer;
-  /** Lets others go first, between two files. */
+  /** Yields to the event loop between two files. */
   breathe?(): Promise<void>;
 }
 
 const DEFAULT_INTERVAL_MS = 15_000;
 const MIN_INTERVAL_MS = 1_000;
-/** Summing up the placements of a GitRepo waits for further ones that report about the same time. */
+/** Status events of a GitRepo's placements within this time are coalesced. */
 const SUMMARY_MS = 250;
 const MAX_PARSED = 20_000;
 const MAX_OUTPUTS = 2_000;
 
 interface Memory {
-  /** It is not being deleted. */
+  /** The GitRepo is not being deleted. */
   isLiving: boolean;
-  /** Its content depends on the clusters there are. */
+  /** Its content depends on which clusters exist. */
   usesClusters: boolean;
 }
 
@@ -69,7 +70,7 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
   const propagation = createPropagation(options.propagation);
   const parsed: ParsedFiles = createLru(MAX_PARSED);
   const outputs: Outputs = createLru(MAX_OUTPUTS);
-  /** Counts changes of the kinds that the hub serves: they decide which objects are namespaced. */
+  /** Counts changes of the served kinds, which decide which objects are namespaced. */
   let kinds = 0;
 
   function wantedOf(view: View, repo: HubGitRepo, source: GitSource, memory: Memory) {
@@ -111,7 +112,8 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
     const credentials = credentialsOf(view, repo);
     if (credentials !== undefined && 'need' in credentials) return credentials;
     if (credentials instanceof GitError) {
-      // The repository is not asked without them, nor with those of before; what was read stays with the placements.
+      // Without valid credentials the repository is not polled, not even with the former ones; the placements keep what
+      // was read.
       following.forget(key);
       const { commit } = repo.status ?? {};
       return {
@@ -124,8 +126,8 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
   }
 
   /**
-   * Contents become visible to placements here, before these are created: their first pass finds them. Content without options that the placement
-   * can get is not rolled out by those of an earlier commit.
+   * Makes content available to placements before they are created, for their first reconcile. Content is not published
+   * without the options that the placement can get, or it would be rolled out with those of an earlier commit.
    */
   function publish(
     key: string,
@@ -233,7 +235,8 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
         const targeted = policyOf(asked.overrideTargets ?? repo.spec.targets, groups, excludingOf(asked, groups));
         return 'problem' in targeted ? targeted.problem : wantedPlacement(repo, bundle, targeted.policy);
       });
-      // The status names a commit before anything of it is placed. A hub that leads next never goes back to an earlier one then.
+      // The status records a commit before any of it is placed, so that the next leader never goes back to an earlier
+      // one.
       const isAhead = followed.repo !== undefined && followed.commit !== repo.status?.commit;
       if (!isAhead) publish(key, followed, memory, placementFor);
       const contentFor = (placement: HubPlacement) =>
@@ -276,7 +279,7 @@ const digestOf = ({ clusters, groups = [], targets = [] }: Fleet): string =>
     ]),
   );
 
-/** What a placement is about to get. */
+/** The content that a placement is about to get. */
 function contentIn(
   { repo }: Followed,
   placement: HubPlacement,
@@ -300,7 +303,7 @@ function remembering(work: (bundle: RepoBundle) => Wanted): (bundle: RepoBundle)
   };
 }
 
-/** All that a GitRepo reads of its placements. */
+/** Compares all fields that a GitRepo reads from its placements. */
 const isSameFor = (a: HubPlacement, b: HubPlacement | undefined): boolean =>
   b !== undefined &&
   a.metadata.generation === b.metadata.generation &&
@@ -318,7 +321,7 @@ const namedIn = (view: View, family: PlacementFamily, repo: HubGitRepo, { repo: 
       view.get(family.placements, name, family.placement.namespaced ? repo.metadata.namespace : undefined) ?? [],
   );
 
-/** undefined = it is asked only when something changes. */
+/** undefined = no polling, only when something changes. */
 function intervalOf({ pollingInterval, disablePolling }: GitRepoSpec): number | undefined {
   if (disablePolling === true) return undefined;
   const asked = pollingInterval === undefined ? undefined : parseDuration(pollingInterval);
@@ -327,7 +330,7 @@ function intervalOf({ pollingInterval, disablePolling }: GitRepoSpec): number | 
 
 // ---- credentials
 
-/** Read live in every pass: a Secret that is replaced counts from the next attempt on, and none is kept in a cache. */
+/** Read live in every reconcile: a replaced Secret is used from the next attempt on, and no credentials are cached. */
 function credentialsOf(view: View, { metadata, spec }: HubGitRepo): GitCredentials | GitError | Need | undefined {
   const { clientSecretName = '' } = spec;
   if (clientSecretName === '') return undefined;

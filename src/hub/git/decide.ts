@@ -1,6 +1,6 @@
-// What becomes of a GitRepo: a placement per bundle, its status, its end.
-// Guarantees: nothing is created before the finalizer is set; a placement of others is never touched; a placement is deleted only when its
-// directory is absent from a commit that could be read as a whole.
+// Decides what to do about a GitRepo: a placement per bundle, the status, deletion. Guarantees: nothing is created
+// before the finalizer is set; a placement that another client created is never changed; a placement is deleted only if
+// its directory is missing from a commit that could be read completely.
 import type { GitProblem, GitRepoStatus } from '../../api/git-repo.ts';
 import { finalizers } from '../../api/names.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -18,16 +18,16 @@ import { gitRepoStatus } from './status.ts';
 export interface Observed {
   readonly repo: HubGitRepo;
   readonly family: PlacementFamily;
-  /** Whose source names this GitRepo. */
+  /** The placements whose source is this GitRepo. */
   readonly placements: readonly HubPlacement[];
-  /** Of the same names as its bundles, whatever created them. */
+  /** All placements with the names of its bundles, whoever created them. */
   readonly named: readonly HubPlacement[];
   readonly followed: Followed;
-  /** A commit has been read that the status does not name yet. */
+  /** A commit was read that the status does not record yet. */
   readonly isAhead?: boolean;
-  /** absent = it is being deleted. */
+  /** Absent = it is being deleted. */
   placementFor?(bundle: RepoBundle): WantedPlacement | GitProblem;
-  /** When the Secret with the credentials is looked at again: nothing else tells that it has changed. */
+  /** When to read the Secret with the credentials again, because it is not watched. */
   readonly retryAt?: number;
   readonly failure?: Failure;
   readonly now: number;
@@ -46,7 +46,7 @@ export function decide(observed: Observed): Decision {
   const status = statusIn(observed, problems);
   if (observed.isAhead === true && status !== undefined)
     return { steps: status, holds: [], because: 'the status names a commit before anything of it is placed' };
-  // What was refused is reported, and tried again after a back-off.
+  // After a refusal, the status reports it first, and the changes are retried with back-off.
   if (changes.length > 0 && observed.failure === undefined)
     return { steps: [changes], holds: [], because: changes[0]?.because ?? '' };
   const steps = [...(status === undefined ? [] : status), ...(changes.length === 0 ? [] : [changes])];
@@ -56,7 +56,7 @@ export function decide(observed: Observed): Decision {
     : { steps, holds: [], ...wakeAt, because: steps[0]?.[0]?.because ?? '' };
 }
 
-/** Deleting a placement removes what it placed, or abandons it with keepResources. */
+/** Deleting a placement deletes the placed objects, or abandons them with keepResources. */
 function decideEnd({ repo, family, placements }: Observed): Decision {
   const kept = repo.metadata.finalizers ?? [];
   if (!kept.includes(finalizers.gitRepoCleanup)) return idle('it is being deleted');
@@ -106,7 +106,7 @@ function placementsIn(observed: Observed): Placements {
       existing === undefined ? createPlacement(family, repo, wanted) : changePlacement(family, existing, wanted);
     if (change !== undefined) changes.push(change);
   }
-  // A bundle that could not be read may be one that has a placement under another name.
+  // A bundle that could not be read may have a placement under another name.
   if (followed.repo?.problems.length !== 0) return { changes, problems };
   const names = new Set(bundles.map(({ name }) => name));
   const gone = placements.filter(
@@ -125,7 +125,7 @@ function placementsIn(observed: Observed): Placements {
 
 function statusIn(observed: Observed, problems: readonly GitProblem[]): readonly (readonly Action[])[] | undefined {
   const { repo, followed, placements, now } = observed;
-  // The hub has just started. What placements report may be about the commit before the one that the status names.
+  // The hub has just started: the reports of placements may be about an earlier commit than the one in the status.
   const isUnread = followed.repo === undefined && followed.failure === undefined;
   if (isUnread && repo.status?.commit !== undefined) return undefined;
   const status = gitRepoStatus({
@@ -149,7 +149,7 @@ function statusIn(observed: Observed, problems: readonly GitProblem[]): readonly
   return [[patchStatus(seen(gitRepos, repo), written, 'the status has changed')], ...(news.length === 0 ? [] : [news])];
 }
 
-/** One Event for each new commit, and one when something begins to fail or fails otherwise. */
+/** One Event per new commit, and one when a failure begins or changes. */
 function newsOf({ status: before }: HubGitRepo, after: GitRepoStatus) {
   const news: { type: 'Normal' | 'Warning'; reason: string; message: string }[] = [];
   if (after.commit !== undefined && after.commit !== before?.commit)

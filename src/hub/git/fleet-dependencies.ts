@@ -1,4 +1,5 @@
-// dependsOn and correctDrift of a fleet.yaml (spec 09 §8, §9), and bundles of one repository that wait for each other. Pure.
+// dependsOn and correctDrift of a fleet.yaml (spec 09 §8, §9), and dependency cycles between bundles of one repository.
+// Pure.
 import type { GitProblem } from '../../api/git-repo.ts';
 import type { PlacementDependency } from '../../api/placement.ts';
 import { ROLLOUT_WORDS, type RolloutWord } from '../../api/rollout-state.ts';
@@ -39,7 +40,7 @@ function dependencyIn(fields: Fields, place: Place, refuse: Say, warn: Say): Pla
 
 const isWord = (value: unknown): value is RolloutWord => (ROLLOUT_WORDS as readonly unknown[]).includes(value);
 
-/** `enabled` as it is given; undefined = it is not. */
+/** The value of `enabled`; undefined = not given. */
 export function driftIn(value: unknown, place: Place, refuse: Say, warn: Say): boolean | undefined {
   if (!isObject(value)) {
     refuse(place, 'a map is expected');
@@ -64,7 +65,7 @@ interface Depending {
   };
 }
 
-/** Bundles that would wait for each other for ever, each with the way round. */
+/** Bundles that would wait for each other forever, each with its cycle. */
 export function cyclesIn(bundles: readonly Depending[]): readonly (GitProblem & { readonly bundle: string })[] {
   const next = new Map(
     bundles.map(({ name, options }) => [
@@ -87,7 +88,7 @@ const dependsOn = ({ dependsOn: all = [] }: Depending['options'], other: Dependi
       (selector === undefined || compileLabelSelector(selector).matches(other.options.labels ?? {})),
   );
 
-/** The shortest way from a bundle back to itself. */
+/** The shortest path from a bundle back to itself. */
 function wayFrom(start: string, next: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
   const seen = new Set<string>();
   let ways: readonly (readonly string[])[] = [[start]];

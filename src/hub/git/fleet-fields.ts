@@ -1,4 +1,4 @@
-// Fields of fleet.yaml that several parts of it have: names, selectors, and how a wrong one is named with its place. Pure.
+// Fields that several parts of fleet.yaml share: names and selectors, and the errors about them with their place. Pure.
 import type { GitTarget } from '../../api/git-repo.ts';
 import { isObject } from '../../base/json.ts';
 

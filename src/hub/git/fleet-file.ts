@@ -1,5 +1,5 @@
-// fleet.yaml, the options of a bundle (spec 09 §2). Pure.
-// Guarantee: each field is acted upon, or named with its line: as a problem where ignoring it would place something else, else as a warning.
+// fleet.yaml, the options of a bundle (spec 09 §2). Pure. Guarantee: each field is either used or reported with its
+// line: as a problem if ignoring it would place something else, otherwise as a warning.
 import type { GitProblem, GitTarget } from '../../api/git-repo.ts';
 import type { PartitionedStrategy } from '../../api/partitioned-strategy.ts';
 import type { PlacementDependency } from '../../api/placement.ts';
@@ -24,7 +24,7 @@ export interface FleetFile extends RenderOptions {
   /** Default true. */
   readonly createNamespace?: boolean;
   readonly dependsOn?: readonly PlacementDependency[];
-  /** false = what is changed on a cluster stays until the next revision. */
+  /** false = drift stays until the next revision. */
   readonly correctDrift?: boolean;
   readonly overrideTargets?: readonly GitTarget[];
   readonly targetCustomizations?: readonly Customization[];
@@ -38,11 +38,11 @@ export interface ReadFleetFile {
   readonly warnings: readonly GitProblem[];
 }
 
-/** A placement has such a name, and so has what is made of it. */
+/** Used as the name of a placement and of its derived objects. */
 const BUNDLE_NAME = /^[a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?$/;
 const LIMIT = /^(\+?0*[1-9][0-9]{0,8}|[+-]?([0-9]{1,9}(\.[0-9]{0,9})?|\.[0-9]{1,9})%)$/;
 
-/** Without them the clusters would get something else, or too early. */
+/** If these were ignored, clusters would get something else, or too early. */
 const REFUSED: Readonly<Record<string, string>> = {
   serviceAccount: 'serviceAccount is not supported: agents cannot impersonate',
 };

@@ -1,4 +1,4 @@
-// How a customization changes what the bundle itself asks for.
+// How a customization changes the options of a bundle.
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../base/json.ts';
 import { deeply, merged, type RenderOptions } from './fleet-options.ts';

@@ -1,11 +1,11 @@
-// What fleet.yaml asks for per bundle and per target: namespaces, kustomize, overlays, a Helm chart; customizations. Pure.
+// Options of fleet.yaml per bundle and per target: namespaces, kustomize, overlays, a Helm chart; customizations. Pure.
 import type { GitTarget } from '../../api/git-repo.ts';
 import { isObject, type JsonObject, setField } from '../../base/json.ts';
 import { criteriaIn, DNS_LABEL, type Fields, isTextList, type Place, type Say } from './fleet-fields.ts';
 import { normalPath } from './paths.ts';
 import { templateProblem } from './template.ts';
 
-/** How the objects of a bundle are made of its files. */
+/** How the objects of a bundle are rendered from its files. */
 export interface RenderOptions {
   readonly defaultNamespace?: string;
   readonly namespace?: string;
@@ -20,12 +20,12 @@ export interface HelmOptions {
   readonly releaseName?: string;
   readonly values?: JsonObject;
   readonly valuesFiles?: readonly string[];
-  /** `${ }` in values is left as it is. */
+  /** Do not replace `${ }` in values. */
   readonly disablePreProcess?: boolean;
 }
 
 export interface Customization extends RenderOptions {
-  /** The clusters that it is for. */
+  /** The clusters that it applies to. */
   readonly target: GitTarget;
   readonly doNotDeploy?: boolean;
 }
@@ -40,7 +40,7 @@ export const RENDER_FIELDS: ReadonlySet<string> = new Set([
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** One field of RENDER_FIELDS. */
+/** Parses one field of RENDER_FIELDS. */
 export function renderFieldIn(
   options: Writable<RenderOptions>,
   key: string,
@@ -148,7 +148,7 @@ export function customizationsIn(value: unknown, place: Place, refuse: Say, warn
   });
 }
 
-/** Spec 09 §5.2: what is given replaces, values are merged, overlays are added. */
+/** Spec 09 §5.2: given fields replace, values are merged, overlays are added. */
 export function merged(base: RenderOptions, custom: RenderOptions): RenderOptions {
   const overlays = [...(base.yaml?.overlays ?? []), ...(custom.yaml?.overlays ?? [])];
   const helm = base.helm === undefined && custom.helm === undefined ? undefined : mergedHelm(base.helm, custom.helm);

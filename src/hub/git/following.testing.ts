@@ -1,4 +1,4 @@
-// A clock that a test moves; between its moments all promises get their turn.
+// A clock that a test advances; in between, all promises settle.
 import type { Clock } from '../../base/clock.ts';
 
 export interface TestClock extends Clock {

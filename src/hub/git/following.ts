@@ -1,5 +1,6 @@
-// Follows repositories: one poll per URL, ref and credentials, however many GitRepos name it, and one reading per GitRepo and commit.
-// Guarantee: a failure keeps what was read before; the next attempt waits ever longer, up to a limit; results that came too late are dropped.
+// Follows repositories: one poll per URL, ref and credentials, however many GitRepos use it, and one reading per
+// GitRepo and commit. Guarantee: a failure keeps what was read before; retries back off up to a maximum; outdated
+// results are dropped.
 import type { GitProblem } from '../../api/git-repo.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/errors.ts';
@@ -13,28 +14,28 @@ import { type GitClient, GitError, type GitFile, type GitSource } from './reposi
 
 export interface Wanted {
   readonly source: GitSource;
-  /** undefined = only when something changes. */
+  /** undefined = no polling, only when something changes. */
   readonly intervalMs: number | undefined;
-  /** A change of it asks the repository now. */
+  /** A changed value polls the repository now. */
   readonly force: string;
-  /** What the reading depends on besides the commit. */
+  /** Everything besides the commit that the result of a reading depends on. */
   readonly options: string;
-  /** The commit that the GitRepo names: of those that are kept here, only this one is known to be the newest. */
+  /** The commit in the status of the GitRepo: among the commits on disk, only this one is known to be the newest. */
   readonly placed: string | undefined;
-  /** Makes bundles of files. */
+  /** Renders files to bundles. */
   read(files: readonly GitFile[], again: ReadAgain): Promise<RenderedRepo>;
 }
 
-/** The files of the same commit, with the texts that `reads` asks for. */
+/** Reads the same commit again, with the texts of the files that `reads` accepts. */
 export type ReadAgain = (reads: (path: string) => boolean) => Promise<readonly GitFile[]>;
 
 export interface Followed {
   /** The commit of `repo`. */
   readonly commit?: string;
   readonly repo?: RenderedRepo;
-  /** Why the newest commit is not known or could not be read. */
+  /** Why the newest commit is unknown or could not be read. */
   readonly failure?: GitFailure;
-  /** A reading that was asked for has not ended yet: what is known is of before. */
+  /** A requested reading has not finished yet: `repo` is from before. */
   readonly isPending?: true;
 }
 
@@ -43,10 +44,10 @@ export interface GitFailure extends Pick<GitProblem, 'message'> {
 }
 
 export interface Following {
-  /** What is known; from now on the repository is followed. */
+  /** Starts to follow the repository and returns what is known. */
   follow(key: string, wanted: Wanted): Followed;
   forget(key: string): void;
-  /** Called with the key of a GitRepo about which something is new. */
+  /** `wake` is called with the key of a GitRepo whose result has changed. */
   start(wake: (key: string) => void, signal: AbortSignal): void;
 }
 
@@ -64,11 +65,11 @@ interface Poll {
   readonly source: GitSource;
   readonly followers: Set<string>;
   commit: string | undefined;
-  /** The commit was fetched in an earlier life. Another hub may have led since, and read newer ones. */
+  /** The commit was fetched before a restart. Another hub may have led since, and read newer ones. */
   isKept: boolean;
   failure: GitFailure | undefined;
   failures: number;
-  /** Asked for while a poll was under way. */
+  /** Requested during a poll. */
   isAsked: boolean;
   isRunning: boolean;
   cancel: (() => void) | undefined;
@@ -78,10 +79,10 @@ interface Follower {
   wanted: Wanted;
   poll: Poll;
   followed: Followed;
-  /** Commit and options that are read, or were last. */
+  /** The commit and options that are being read, or were last read. */
   reading: string;
   isForced: boolean;
-  /** Of one reading, because programs were missing or too slow. */
+  /** Retries of one reading, because programs were missing or too slow. */
   retries: number;
   cancelRetry: (() => void) | undefined;
 }
@@ -101,12 +102,12 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
     poll.cancel = clock.at(clock.now() + wait, 'git poll', () => ask(poll));
   }
 
-  /** undefined = until something changes. */
+  /** undefined = no next poll until something changes. */
   function waitOf(poll: Poll): number | undefined {
     const intervals = [...poll.followers].flatMap((key) => followers.get(key)?.wanted.intervalMs ?? []);
     const interval = intervals.length === 0 ? undefined : Math.min(...intervals);
     if (poll.failures > 0) return Math.max(interval ?? 0, backOffMs(BACK_OFF, poll.failures, random));
-    // A commit does not move.
+    // A commit never changes.
     if (interval === undefined || isCommit(poll.source.revision)) return undefined;
     return interval * (1 - JITTER + 2 * JITTER * random.next());
   }
@@ -150,14 +151,14 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
       const follower = followers.get(key);
       if (follower?.followed.failure !== undefined || follower?.isForced) follower.reading = '';
       if (poll.failure !== undefined && follower !== undefined) follower.isForced = false;
-      // One that was asked for meanwhile is answered by the next fetch.
+      // A poll that was requested meanwhile gets its result from the next fetch.
       readBy(key, !poll.isAsked);
     }
-    // A failed attempt always wakes, so that the next one has the credentials that the Secret has by then.
+    // A failed poll always requeues, so that the next attempt uses the present credentials of the Secret.
     if (poll.failure !== undefined || before !== undefined) for (const key of poll.followers) wake(key);
   }
 
-  /** `isAnswer`: the commit was fetched after everything that was asked for. */
+  /** `isAnswer`: the commit was fetched after the latest request. */
   function readBy(key: string, isAnswer = false): void {
     const follower = followers.get(key);
     const commit = follower?.poll.commit;
@@ -231,7 +232,7 @@ export function createFollowing({ client, clock, random }: FollowingOptions): Fo
       const isNew = known?.poll !== poll;
       const isForced = known !== undefined && known.wanted.force !== wanted.force;
       const hasOther = known?.wanted.intervalMs !== wanted.intervalMs;
-      // Another branch or URL: what was read from the former is not what is asked for now, and still the last good state.
+      // Another branch or URL: the former result is kept as the last good state.
       const follower: Follower = known ?? {
         wanted,
         poll,

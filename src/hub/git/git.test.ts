@@ -1,4 +1,4 @@
-// Tables over what a repository means: directories to bundles, options, targets; and polling with a clock of its own.
+// Tables of how a repository is interpreted: directories to bundles, options, targets; and polling with a test clock.
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../base/random.ts';
 import { readFleetFile } from './fleet-file.ts';
@@ -152,7 +152,7 @@ describe('the Secret with credentials', () => {
     ['kubernetes.io/ssh-auth', key, 'ssh'],
     ['kubernetes.io/basic-auth', { username: 'me' }, 'SecretInvalid: Secret "x" has no password'],
     ['kubernetes.io/ssh-auth', { 'ssh-privatekey': 'key' }, /^SecretInvalid: Secret "x" has no known_hosts/],
-    // Such as the login of a database: it must not be sent to a server that the author of a GitRepo names.
+    // For instance a database login: it must not be sent to a server that the author of a GitRepo chooses.
     ['Opaque', login, /^SecretInvalid: Secret "x" is of type "Opaque"/],
     [undefined, { ...login, ...key }, /^SecretInvalid: Secret "x" is of type "Opaque"/],
   ])('%s %o', (type, data, expected) => {
@@ -312,7 +312,7 @@ describe('following', () => {
   test('after a restart reads what was kept, and a commit is asked for once', async () => {
     const it = world();
     it.remote.error = new GitError('FetchFailed', 'no');
-    // Another hub has led since, and has read a newer one.
+    // Another hub has led since, and has read a newer commit.
     it.following.follow('b', it.wanted({ placed: 'newer' }));
     await it.clock.settles();
     expect(it.following.follow('b', it.wanted({ placed: 'newer' }))).toEqual({

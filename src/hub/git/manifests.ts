@@ -1,4 +1,4 @@
-// From manifests to objects in their namespaces, or why one must not be placed, with file and line. Pure.
+// Parses manifests to objects with their namespaces, or reports with file and line why one must not be placed. Pure.
 import type { LiveCatalogue } from '../../api/catalogue.ts';
 import type { GitProblem } from '../../api/git-repo.ts';
 import { annotations } from '../../api/names.ts';
@@ -8,16 +8,16 @@ import { locateYamlDocuments, YamlError } from '../../base/yaml.ts';
 import type { Propagation } from '../revisions/propagation.ts';
 import type { GitFile } from './repository.ts';
 
-/** Of one manifest, in characters: reading YAML takes a second per half a megabyte. */
+/** The maximum size of one manifest, in characters: parsing half a megabyte of YAML takes a second. */
 export const MAX_MANIFEST = 1024 * 1024;
 
-/** Of what a program printed. */
+/** The maximum size of a program's output. */
 const MAX_OUTPUT = 8 * 1024 * 1024;
 
 export interface Placed {
   readonly object: KubeObject;
   readonly file: string;
-  /** absent = a program made it of several files. */
+  /** Absent = a program rendered it from several files. */
   readonly line?: number;
 }
 
@@ -35,7 +35,7 @@ interface Manifest {
   readonly error?: { readonly message: string; readonly line?: number };
 }
 
-/** What was parsed before, by the id of the content: a commit that changes one file of ten thousand parses one. */
+/** Parsed files by the id of their content: a commit that changes one file of ten thousand parses one. */
 export interface ParsedFiles {
   get(id: string): Manifest | undefined;
   set(id: string, manifest: Manifest): void;
@@ -75,7 +75,7 @@ export function objectsOf(
   }
   const objects: Placed[] = [];
   for (const { value, line } of manifest.documents) {
-    // Of a template that printed a comment alone.
+    // A template rendered nothing but a comment.
     if (from === 'program' && value === null) continue;
     const items =
       isObject(value) && value['kind'] === 'List' && Array.isArray(value['items']) ? value['items'] : [value];
@@ -104,7 +104,7 @@ function isManifest(value: unknown): value is KubeObject {
 
 // ---- namespaces
 
-/** Custom kinds that a bundle brings along: whether they are namespaced. */
+/** The custom kinds that a bundle defines itself: whether they are namespaced. */
 export function definedIn(documents: readonly Placed[]): ReadonlyMap<string, boolean> {
   const known = new Map<string, boolean>();
   for (const { object } of documents) {
@@ -116,7 +116,7 @@ export function definedIn(documents: readonly Placed[]): ReadonlyMap<string, boo
 }
 
 export interface Scope {
-  /** The only namespace that objects may be in; undefined = any, and cluster-scoped ones too. */
+  /** The only namespace that objects may be in; undefined = any, and cluster-scoped objects too. */
   readonly namespace?: string;
   readonly targetNamespace?: string;
   readonly catalogue: Pick<LiveCatalogue, 'byKind' | 'unknown'>;
@@ -129,7 +129,7 @@ export interface Scope {
   readonly known: ReadonlyMap<string, boolean>;
 }
 
-/** The object where it belongs, or why it must not be placed. */
+/** The object with its namespace, or why it must not be placed. */
 export function inItsNamespace({ object, file, line }: Placed, scope: Scope): Placed | GitProblem {
   const { group, version } = groupVersionOf(object.apiVersion);
   const { kind, metadata } = object;
@@ -138,7 +138,8 @@ export function inItsNamespace({ object, file, line }: Placed, scope: Scope): Pl
   const refuse = (reason: string, message: string): GitProblem => ({ ...at, reason, message });
   if (!scope.propagation.allowsKind({ group, version, kind }))
     return refuse('KindRefused', `${apiVersionOf(group, version)} ${kind} is never placed on clusters`);
-  // Taken for cluster-scoped while its API server is away, a namespaced object would be placed somewhere else.
+  // While the API server of its kind does not answer, a namespaced object would look cluster-scoped and be placed
+  // elsewhere.
   if (scope.catalogue.unknown?.includes(object.apiVersion))
     return refuse('KindUnknown', `${what}: the API server of ${object.apiVersion} on the hub does not answer`);
   const isKnown = scope.catalogue.byKind(object.apiVersion, kind)?.namespaced ?? scope.known.get(`${group}/${kind}`);
@@ -168,11 +169,14 @@ export function inItsNamespace({ object, file, line }: Placed, scope: Scope): Pl
   return { object: withNamespace(object, namespace), ...at };
 }
 
-/** The namespaces of the system stay as they are. `default` is one that a file must be able to name. */
+/** System namespaces are protected. Files must be able to name `default`. */
 const mayUse = (namespace: string, { propagation }: Scope): boolean =>
   namespace === 'default' || propagation.allowsNamespace(namespace);
 
-/** Marks the objects whose namespace comes from options, so that it is created where it is missing; not if the bundle brings it along. */
+/**
+ * Annotates the objects whose namespace comes from options, so that the namespace is created if missing; not if the
+ * bundle contains it.
+ */
 export function creatingNamespaces(placed: readonly Placed[], { namespace, targetNamespace, options }: Scope) {
   const own = targetNamespace ?? options.namespace ?? options.defaultNamespace;
   if (namespace !== undefined || own === undefined || own === 'default' || options.createNamespace === false)
@@ -195,7 +199,7 @@ function withNamespace(given: KubeObject, namespace: string | undefined): KubeOb
   return { ...object, metadata: namespace === undefined ? metadata : { ...metadata, namespace } };
 }
 
-/** The mark of variants is ours: one from a repository would hide an object. */
+/** The variant annotation is ours: one from a repository would hide an object. */
 function withoutMark(object: KubeObject): KubeObject {
   const { [annotations.variant]: mark, ...kept } = object.metadata.annotations ?? {};
   return mark === undefined ? object : { ...object, metadata: { ...object.metadata, annotations: kept } };

@@ -1,16 +1,16 @@
-// Which directories of a repository are bundles, and which files belong to each (spec 09 §4). Pure.
-// Guarantee: a file belongs to one bundle at most, and no path leads out of the repository.
+// Which directories of a repository are bundles, and which files belong to each (spec 09 §4). Pure. Guarantee: a file
+// belongs to at most one bundle, and no path leads out of the repository.
 import type { GitProblem } from '../../api/git-repo.ts';
 import { by } from '../../base/compare.ts';
 import type { GitFile } from './repository.ts';
 
 export interface BundleFiles {
-  /** Without a slash at either end; empty = the root. */
+  /** Without leading or trailing slashes; empty = the root. */
   readonly directory: string;
   readonly options?: GitFile;
-  /** Manifests, by path. */
+  /** Manifests, sorted by path. */
   readonly manifests: readonly GitFile[];
-  /** All files of the directory that no bundle below has. */
+  /** All files of the directory, except those of bundles below it. */
   readonly files: readonly GitFile[];
 }
 
@@ -31,11 +31,11 @@ const isHidden = (path: string): boolean => path.split('/').some((part) => part.
 export const isWithin = (path: string, directory: string): boolean =>
   directory === '' || path === directory || path.startsWith(`${directory}/`);
 
-/** Files whose text is needed to know what a repository brings. */
+/** Files whose text is needed to find and render bundles. */
 export const isRead = (path: string): boolean =>
   nameOf(path) === IGNORE_FILE ? !isHidden(directoryOf(path)) : MANIFEST.test(path) && !isHidden(path);
 
-/** `./a//b/` → `a/b`; undefined = it leaves the repository. */
+/** `./a//b/` → `a/b`; undefined = it leads out of the repository. */
 export function normalPath(path: string): string | undefined {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.');
   return parts.includes('..') ? undefined : parts.join('/');
@@ -81,7 +81,7 @@ export function findBundles(all: readonly GitFile[], paths: readonly string[]): 
   return { bundles: bundles.toSorted(by(({ directory }) => directory)), problems };
 }
 
-/** The deepest bundle directory above it. */
+/** The deepest bundle directory that contains it. */
 function ownerOf(path: string, heads: ReadonlySet<string>): string | undefined {
   for (let directory = directoryOf(path); ; directory = directoryOf(directory)) {
     if (heads.has(directory)) return directory;
@@ -97,7 +97,7 @@ function directoriesOf(files: readonly GitFile[]): readonly string[] {
   return [...directories].toSorted(by((each) => each));
 }
 
-/** `*` and `?` match within a name. Not a regular expression: one from a repository could take for ever. */
+/** `*` and `?` match within a name. Not a regular expression, because one from a repository could take forever. */
 function globOf(pattern: string): { test(path: string): boolean } {
   const parts = pattern.split('/');
   return {
@@ -108,7 +108,7 @@ function globOf(pattern: string): { test(path: string): boolean } {
   };
 }
 
-/** Only the last star is ever tried again, so the time is bounded by the product of the lengths. */
+/** Only the last star is backtracked, so the time is bounded by the product of the lengths. */
 function matchesName(pattern: string, name: string): boolean {
   let p = 0;
   let n = 0;
@@ -130,7 +130,7 @@ function matchesName(pattern: string, name: string): boolean {
   return p === pattern.length;
 }
 
-/** Patterns of .fleetignore files: a name at any depth below the file, or a path from it. */
+/** The patterns of .fleetignore files: a name at any depth below the file, or a path from it. */
 function ignoring(all: readonly GitFile[]): (path: string) => boolean {
   const rules = all
     .filter(({ path, text }) => nameOf(path) === IGNORE_FILE && text !== undefined)

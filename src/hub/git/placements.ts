@@ -1,4 +1,5 @@
-// The placement of a bundle: its policy comes from targets, its strategy from rolloutStrategy, its content from the bundle itself. Pure.
+// The placement of a bundle: its policy comes from targets, its strategy from rolloutStrategy, its content from the
+// bundle itself. Pure.
 import { annotations, labels } from '../../api/names.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
 import type { PlacementSpec } from '../../api/placement.ts';
@@ -20,7 +21,7 @@ export interface WantedPlacement {
     readonly policy: NonNullable<PlacementSpec['policy']>;
     readonly strategy: object;
   };
-  /** Equal hashes ask for the same. */
+  /** A hash of the options, to detect changes. */
   readonly hash: string;
 }
 
@@ -48,7 +49,10 @@ export function wantedPlacement(
   return { name, labels: ownLabels, spec, hash: sha256(canonicalJson([spec, ownLabels])) };
 }
 
-/** Differs from Rancher Fleet: drift is corrected unless it is turned off. What the GitRepo turns on counts for all of its bundles. */
+/**
+ * Differs from Rancher Fleet: drift is corrected unless disabled. If the GitRepo enables it, that applies to all its
+ * bundles.
+ */
 const correctsDrift = (repo: HubGitRepo, { correctDrift }: RepoBundle['options']): boolean =>
   repo.spec.correctDrift?.enabled === true || (correctDrift ?? repo.spec.correctDrift?.enabled ?? true);
 
@@ -56,7 +60,7 @@ const MAX_LABEL = 63;
 const shortened = (name: string): string =>
   name.length <= MAX_LABEL ? name : `${name.slice(0, 54)}-${sha256(name).slice(0, 8)}`;
 
-/** Of another GitRepo, or made by hand. */
+/** From another GitRepo, or created by hand. */
 export const isForeign = ({ spec }: HubPlacement, repo: HubGitRepo): boolean =>
   spec.source?.gitRepo !== repo.metadata.name;
 
@@ -77,8 +81,8 @@ export function createPlacement(family: PlacementFamily, repo: HubGitRepo, wante
 }
 
 /**
- * undefined = it is as it was asked for last. What a person changes on the placement (a pause, say) stays until the repository asks for
- * something else.
+ * undefined = the repository asks for the same as before. A user's change of the placement (for instance a pause) stays
+ * until the repository changes.
  */
 export function changePlacement(
   family: PlacementFamily,

@@ -1,4 +1,4 @@
-// What a bundle may make kustomize and Helm read: its own files, and nothing else.
+// Which files a bundle may make kustomize and Helm read: only its own.
 import { describe, expect, test } from 'vitest';
 import { checkKustomizations, checkSchemas } from './references.ts';
 import type { GitFile } from './repository.ts';

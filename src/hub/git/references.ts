@@ -1,5 +1,5 @@
-// What kustomize and Helm would read besides the files of a bundle, refused before they run: their own checks let URLs through, and a program of the
-// hub reaches servers on its machine that other users cannot reach. Pure.
+// References that would make kustomize or Helm read anything but the files of the bundle are refused before these run:
+// their own checks allow URLs, and a program of the hub can reach local servers that users cannot. Pure.
 import { isObject } from '../../base/json.ts';
 import { locateYamlDocuments, YamlError } from '../../base/yaml.ts';
 import { yamlProblem } from './manifests.ts';
@@ -44,7 +44,7 @@ export function checkKustomizations({ directory, files }: BundleFiles): void {
       if (fields[field] !== undefined) throw new RenderError('RenderFailed', `${path}: ${field} is not supported`);
     for (const field of LISTS)
       for (const entry of Array.isArray(fields[field]) ? (fields[field] as readonly unknown[]) : []) {
-        // Transformers and the like may be written in place.
+        // Transformers and similar entries may be inline.
         if (typeof entry === 'string' && entry.includes('\n')) {
           checkRemote(path, entry, valuesIn(path, entry));
           continue;
@@ -58,7 +58,7 @@ export function checkKustomizations({ directory, files }: BundleFiles): void {
   }
 }
 
-/** undefined = it leaves the bundle. */
+/** undefined = it leads out of the bundle. */
 function resolved(from: string, path: string): string | undefined {
   const parts = from === '' ? [] : from.split('/');
   if (path.startsWith('/')) return undefined;
@@ -70,7 +70,10 @@ function resolved(from: string, path: string): string | undefined {
   return parts.join('/');
 }
 
-/** Configurations of kustomize itself among the manifests. A file that only kustomize can read is refused if it may have one. */
+/**
+ * Configurations of kustomize itself among the manifests. A file that only kustomize can parse is refused if it may
+ * contain one.
+ */
 function configurationsIn(path: string, text: string): readonly unknown[] {
   if (!/builtin|[\\!]/.test(text)) return [];
   const found: unknown[] = [];
@@ -87,7 +90,7 @@ function configurationsIn(path: string, text: string): readonly unknown[] {
   return found;
 }
 
-/** What is under these keys is content, not a place to read from. */
+/** The values of these keys are content, not references. */
 const CONTENT: ReadonlySet<string> = new Set([
   'literals',
   'commonAnnotations',
@@ -97,10 +100,12 @@ const CONTENT: ReadonlySet<string> = new Set([
   'data',
 ]);
 const REMOTE = /^\s*([^=\s]*=)?\s*https?:/i;
-/** Of a text in another encoding, which kustomize would decode. */
+/** Text in another encoding, which kustomize would decode. */
 const TAGGED = /!\S*binary|!<|^%TAG/m;
 
-/** kustomize fetches patches and files from URLs as well, and no proxy stops it from asking a server on the machine of the hub. */
+/**
+ * kustomize also fetches patches and files from URLs, and no proxy stops it from calling a server on the hub's machine.
+ */
 function checkRemote(path: string, text: string, values: readonly unknown[]): void {
   if (values.length === 0) return;
   const refuse = (why: string): never => {
@@ -123,7 +128,7 @@ const SCHEMA = /^values\.schema\.json$/;
 const REFERENCES: ReadonlySet<string> = new Set(['$ref', '$dynamicRef', '$recursiveRef']);
 const STANDARD = /^https?:\/\/json-schema\.org\/(draft-0[4-7]|draft\/20[12]\d-\d\d)\/schema#?$/;
 
-/** Helm would read what a schema refers to: any file of the machine, and any server on it. */
+/** Helm would follow the references of a schema: to any file of the machine, and any server that it can reach. */
 export function checkSchemas({ directory, files }: BundleFiles): void {
   for (const { path, text } of files) {
     if (!SCHEMA.test(nameOf(path)) || text === undefined) continue;

@@ -1,5 +1,6 @@
-// From the files of a commit to bundles with objects (spec 09 §4). Pure, but for programs and the turns it gives to others between files.
-// Guarantee: a bundle has the objects of one commit or none at all; what cannot be read is named with file and line, and nothing is pruned then.
+// Renders the files of a commit to bundles with objects (spec 09 §4). Pure, except for programs and for yielding
+// between files. Guarantee: a bundle has the objects of one commit or none; everything that cannot be read is reported
+// with file and line, and then nothing is pruned.
 import type { GitProblem } from '../../api/git-repo.ts';
 import { annotations } from '../../api/names.ts';
 import { groupVersionOf, type KubeObject, refText } from '../../api/object.ts';
@@ -30,13 +31,13 @@ export interface RenderInput extends Omit<Scope, 'options' | 'known'> {
   readonly repo: string;
   readonly paths: readonly string[];
   readonly files: readonly GitFile[];
-  /** The same files, with the text of those too that a program needs. */
+  /** Reads the same files again, including the text of those that a program needs. */
   readAgain?(reads: (path: string) => boolean): Promise<readonly GitFile[]>;
   readonly fleet: Fleet;
   readonly parsed: ParsedFiles;
   readonly outputs: Outputs;
   readonly renderer?: Renderer | undefined;
-  /** Lets others go first. */
+  /** Yields to the event loop. */
   breathe(): Promise<void>;
 }
 
@@ -44,7 +45,7 @@ export interface RepoBundle {
   readonly name: string;
   readonly directory: string;
   readonly options: FleetFile;
-  /** undefined = it has problems, and its placement keeps what it has. */
+  /** undefined = it has problems, and its placement keeps its content. */
   readonly objects?: readonly KubeObject[];
   readonly variants?: VariantBook;
 }
@@ -53,9 +54,9 @@ export interface RenderedRepo {
   readonly bundles: readonly RepoBundle[];
   readonly problems: readonly GitProblem[];
   readonly warnings: readonly GitProblem[];
-  /** A program was missing or too slow: rendered again, the same commit may succeed. */
+  /** A program was missing or too slow: rendering the same commit again may succeed. */
   readonly mayPass?: true;
-  /** The content depends on which clusters there are, and on their labels. */
+  /** The content depends on which clusters exist, and on their labels. */
   readonly usesClusters?: true;
 }
 
@@ -129,7 +130,7 @@ interface Draft {
   readonly contents: ReadonlyMap<string, readonly Placed[]>;
   readonly book?: VariantBook;
   readonly problems: GitProblem[];
-  /** One of them, or of what fails for some clusters, is none of the files. */
+  /** One of the problems, perhaps only for some clusters, is not in the files. */
   readonly mayPass: boolean;
 }
 
@@ -197,7 +198,7 @@ function inNamespaces(objects: readonly Placed[], scope: Scope) {
 
 // ---- names
 
-/** `shop` and `apps/web` → `shop-apps-web`. Whatever is lost on the way to a name is told apart by a hash. */
+/** `shop` and `apps/web` → `shop-apps-web`. If characters are lost in the name, a hash makes it unique. */
 export function bundleName(repo: string, directory: string): string {
   const wanted = directory === '' ? repo : `${repo}-${directory.replaceAll('/', '-')}`;
   const safe = wanted
@@ -249,7 +250,7 @@ const textOf = ({ object }: Placed): string => {
 const whereOf = ({ file, line }: Placed) => ({ file, ...(line === undefined ? {} : { line }) });
 const placeOf = ({ file, line }: Placed): string => (line === undefined ? file : `${file}:${line}`);
 
-/** Variants have most objects in common. */
+/** Variants share most of their objects. */
 function oncePerKey(contents: Draft['contents']): readonly Placed[] {
   const all = new Map<string, Placed>();
   for (const placed of contents.values())
@@ -257,7 +258,7 @@ function oncePerKey(contents: Draft['contents']): readonly Placed[] {
   return [...all.values()];
 }
 
-/** Within one bundle. */
+/** Duplicates within one bundle. */
 function doublesIn(objects: readonly Placed[]): readonly GitProblem[] {
   const known = new Map<string, Placed>();
   return objects.flatMap((placed) => {

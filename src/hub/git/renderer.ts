@@ -1,29 +1,30 @@
-// What makes objects of files besides plain YAML: programs that the hub runs. main/git implements it; a world without programs has none.
+// Renders files other than plain YAML with programs that the hub runs. main/git implements it; simulated worlds have
+// none.
 import type { KubeObject } from '../../api/object.ts';
 import type { JsonObject } from '../../base/json.ts';
 
 export interface RenderFile {
-  /** From the directory of the bundle. */
+  /** Relative to the directory of the bundle. */
   readonly path: string;
   readonly text: string;
 }
 
 export interface HelmRun {
-  /** Directory of the chart, from that of the bundle. */
+  /** The directory of the chart, relative to that of the bundle. */
   readonly chart: string;
   readonly releaseName: string;
   readonly namespace: string;
   readonly values: JsonObject;
-  /** Files of the bundle, the last one wins; `values` win over all. */
+  /** Files of the bundle, of which the last wins; `values` override all of them. */
   readonly valuesFiles: readonly string[];
 }
 
 export interface Renderer {
-  /** `kubectl kustomize` of a directory of the bundle: manifests as YAML. Throws a RenderError. */
+  /** `kubectl kustomize` on a directory of the bundle: manifests as YAML. Throws a RenderError. */
   kustomize(files: readonly RenderFile[], directory: string): Promise<string>;
-  /** `helm template` of a chart of the bundle: manifests as YAML. Throws a RenderError. */
+  /** `helm template` on a chart of the bundle: manifests as YAML. Throws a RenderError. */
   helm(files: readonly RenderFile[], run: HelmRun): Promise<string>;
-  /** A strategic merge patch; a merge patch for kinds that are not built in. */
+  /** A strategic merge patch; for custom kinds a merge patch. */
   patched(object: KubeObject, patch: JsonObject): KubeObject;
 }
 

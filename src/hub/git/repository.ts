@@ -1,5 +1,5 @@
-// A Git repository as the hub sees it: where a ref points, and the files of a commit. main/git implements it with the git program
-// and, where there is none, with a library; worlds bring one of their own.
+// A Git repository as the hub sees it: where a ref points, and the files of a commit. main/git implements it with the
+// git program or, if there is none, with a library; simulated worlds have their own.
 
 export interface GitSource {
   readonly url: string;
@@ -18,20 +18,20 @@ export type GitCredentials =
 
 export interface GitFile {
   readonly path: string;
-  /** Equal ids are equal contents. */
+  /** Equal ids mean equal contents. */
   readonly id: string;
   readonly kind: 'file' | 'link' | 'module';
   readonly size: number;
-  /** undefined = it was not asked for, is too large, or is no text. */
+  /** undefined = not requested, too large, or not text. */
   readonly text?: string;
 }
 
 export interface GitClient {
-  /** Asks the remote where the ref points and makes that commit available here; `known` is available already. */
+  /** Resolves the ref on the remote and fetches the commit; `known` is available already. */
   fetch(source: GitSource, known: string | undefined, signal: AbortSignal): Promise<string>;
-  /** The commit that was fetched last, as far as it is still here: a restart needs no network. */
+  /** The commit that was fetched last, if it is still on disk: a restart needs no network. */
   kept(source: GitSource): Promise<string | undefined>;
-  /** All files of a commit, those with their text that `reads` accepts. */
+  /** All files of a commit, with the text of those that `reads` accepts. */
   files(
     source: GitSource,
     commit: string,
@@ -50,7 +50,7 @@ export type GitReason =
   | 'SecretNotFound'
   | 'SecretInvalid';
 
-/** Why a repository could not be read. The message never has a credential in it. */
+/** Why a repository could not be read. The message never contains credentials. */
 export class GitError extends Error {
   override readonly name = 'GitError';
   readonly reason: GitReason;

@@ -1,4 +1,4 @@
-// Where a GitRepo says that its repository is, and the credentials in its Secret. Pure.
+// The repository of a GitRepo, and the credentials in its Secret. Pure.
 import type { GitRepoSpec } from '../../api/git-repo.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { isObject } from '../../base/json.ts';
@@ -17,8 +17,8 @@ export function sourceOf(spec: GitRepoSpec, credentials: GitCredentials | undefi
 }
 
 /**
- * `what`: the Secret, in words. Its type must say that it is meant for this: a user who may create a GitRepo but not read Secrets would otherwise
- * send any Secret of the namespace with a password in it to a server of their own.
+ * `what`: the Secret, for messages. Its type must be meant for this: otherwise a user who may create GitRepos but not
+ * read Secrets could send any Secret of the namespace with a password to a server of their own.
  */
 export function credentialsIn(secret: KubeObject, what: string): GitCredentials | GitError {
   const data = isObject(secret['data']) ? secret['data'] : {};

@@ -1,4 +1,4 @@
-// GitRepos as the hub keeps them. The source is optional: a hub whose CRDs are older than its program works without.
+// The cached GitRepos. The source is optional: a hub whose CRDs are older than its program works without them.
 import { type GitRepo, type GitRepoSpec, gitRepo } from '../../api/git-repo.ts';
 import { SYSTEM_NAMESPACE } from '../../api/names.ts';
 import type { ObjectMeta } from '../../api/object.ts';
@@ -21,6 +21,9 @@ export const gitRepos: Source<HubGitRepo> = {
   },
 };
 
-/** A GitRepo of the system makes ClusterResourcePlacements, one of another namespace ResourcePlacements there. */
+/**
+ * A GitRepo of the system namespace creates ClusterResourcePlacements, any other one ResourcePlacements in its
+ * namespace.
+ */
 export const familyOf = ({ metadata }: Pick<HubGitRepo, 'metadata'>): PlacementFamily =>
   metadata.namespace === SYSTEM_NAMESPACE ? clusterFamily : namespacedFamily;

@@ -1,4 +1,5 @@
-// The status of a GitRepo, in the words of Rancher Fleet: counts of bundles and clusters by state, and what is wrong, with file and line. Pure.
+// The status of a GitRepo, in the terms of Rancher Fleet: counts of bundles and clusters by state, and problems with
+// file and line. Pure.
 import type { Condition } from '../../api/conditions.ts';
 import {
   type GitProblem,
@@ -20,7 +21,7 @@ export interface StatusInput {
   readonly followed: Followed;
   readonly problems: readonly GitProblem[];
   readonly warnings: readonly GitProblem[];
-  /** Those of the GitRepo. */
+  /** The placements of the GitRepo. */
   readonly placements: readonly HubPlacement[];
   readonly now: number;
 }

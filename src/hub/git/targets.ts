@@ -1,4 +1,5 @@
-// From the targets of a GitRepo to the policy of its placements: a cluster is picked when one target matches it. Pure.
+// Converts the targets of a GitRepo to the policy of its placements: a cluster is picked if one target matches it.
+// Pure.
 import { CLUSTER_NAME_LABELS } from '../../api/cluster-name.ts';
 import type { GitProblem, GitTarget } from '../../api/git-repo.ts';
 import { labels } from '../../api/names.ts';
@@ -10,23 +11,23 @@ import type { Requirement, Term } from '../revisions/variants.ts';
 
 export type Targeted =
   | { readonly policy: NonNullable<PlacementSpec['policy']>; readonly warnings: readonly GitProblem[] }
-  /** No cluster can be picked: a placement without a criterion would go everywhere. */
+  /** No cluster can be picked: a placement without any term would be placed everywhere. */
   | { readonly problem: GitProblem };
 
 export const DEFAULT_GROUP = 'default';
 const MAX_TERMS = 10;
 
-/** Which clusters customizations keep it from. */
+/** The clusters that customizations exclude. */
 export interface Excluding {
   readonly mode: 'first' | 'all';
-  /** Per customization: the clusters that it is for, and whether they get nothing. */
+  /** Per customization: the clusters that it matches, and whether they are excluded. */
   readonly rules: readonly { readonly terms: readonly Term[]; readonly doNotDeploy: boolean }[];
 }
 
 const asked = (targets: readonly GitTarget[] | undefined): readonly GitTarget[] =>
   targets === undefined || targets.length === 0 ? [{ clusterGroup: DEFAULT_GROUP }] : targets;
 
-/** A cluster gets it when one of the terms matches. */
+/** A cluster gets it if one of the terms matches. */
 export const termsFor = (
   targets: readonly GitTarget[] | undefined,
   groups: readonly ClusterGroupFacts[] | undefined,
@@ -52,7 +53,7 @@ export function policyOf(
     const message = 'doNotDeploy of the targetCustomizations makes too many terms of a policy: use fewer labels';
     return { problem: { reason: 'TooManyTargets', message } };
   }
-  // All are excluded: every cluster has a name, so this term matches none.
+  // All clusters are excluded. Every cluster has a name, so this term matches none.
   const terms = matching.length > 0 && allowed.length === 0 ? NO_CLUSTER : allowed;
   const names = terms.filter(isName).map(([requirement]) => requirement);
   const others = terms.filter((term) => !isName(term));
@@ -82,11 +83,11 @@ export function policyOf(
 
 const NO_CLUSTER: readonly Term[] = [[{ key: labels.memberName, operator: 'DoesNotExist' }]];
 
-/** One per label that may hold the name. */
+/** One term per label that may contain the name. */
 const nameTerms = (name: string): readonly Term[] =>
   CLUSTER_NAME_LABELS.map((key) => [{ key, operator: 'In', values: [name] }]);
 
-/** It names clusters and asks nothing else. */
+/** It only selects clusters by name. */
 const isName = (term: Term): term is readonly [Requirement] =>
   term.length === 1 && term[0]?.operator === 'In' && CLUSTER_NAME_LABELS.some((key) => key === term[0]?.key);
 
@@ -97,7 +98,7 @@ const merged = (names: readonly Requirement[]): readonly Term[] =>
     return values.length === 0 ? [] : [[{ key, operator: 'In', values }]];
   });
 
-/** A target by name is one term per label with a name, and one by a selector of groups is one per group. */
+/** A target by name becomes one term per name label, and one by a selector of groups becomes one per group. */
 export function termsOf(target: GitTarget, groups: readonly ClusterGroupFacts[]): readonly Term[] {
   const { clusterName = '', clusterSelector, clusterGroup = '', clusterGroupSelector } = target;
   const isGiven = clusterName !== '' || clusterSelector !== undefined;
@@ -111,7 +112,7 @@ export function termsOf(target: GitTarget, groups: readonly ClusterGroupFacts[])
       (clusterGroup === '' || group.name === clusterGroup) &&
       (clusterGroupSelector === undefined || compileLabelSelector(clusterGroupSelector).matches(group.labels)),
   );
-  // A group without a selector is empty.
+  // A group without a selector contains no clusters.
   return matching.flatMap(({ selector }) =>
     selector === undefined ? [] : own.map((term) => [...term, ...requirementsOf(selector)]),
   );
@@ -134,14 +135,14 @@ function requirementsOf({ matchLabels = {}, matchExpressions = [] }: LabelSelect
 
 // ---- exclusions
 
-/** Alternatives multiply; more than this is more than any policy takes. */
+/** Alternatives multiply; more than this exceed what any policy allows. */
 const MAX_ALTERNATIVES = 500;
 export class TooManyAlternatives extends Error {
   override readonly name = 'TooManyAlternatives';
 }
 const EVERYWHERE: readonly Term[] = [[]];
 
-/** `first`: the first rule that matches decides. `all`: one that matches and does not deploy is enough. */
+/** `first`: the first matching rule decides. `all`: one matching rule with doNotDeploy is enough. */
 function allowedBy({ mode, rules }: Excluding): readonly Term[] {
   if (mode === 'all')
     return rules.reduce((rest, { terms, doNotDeploy }) => (doNotDeploy ? both(rest, none(terms)) : rest), EVERYWHERE);
@@ -153,7 +154,7 @@ function allowedBy({ mode, rules }: Excluding): readonly Term[] {
 
 const NEGATED = { In: 'NotIn', NotIn: 'In', Exists: 'DoesNotExist', DoesNotExist: 'Exists' } as const;
 
-/** None of the terms matches. A label that is absent is not in any list, as in Kubernetes. */
+/** None of the terms matches. As in Kubernetes, NotIn matches if the label is absent. */
 const none = (terms: readonly Term[]): readonly Term[] =>
   terms.reduce<readonly Term[]>(
     (rest, term) =>
@@ -175,14 +176,14 @@ const both = (a: readonly Term[], b: readonly Term[]): readonly Term[] =>
     [],
   );
 
-/** Without repetitions; a term that asks for nothing makes the others needless. */
+/** Without duplicates; a term without requirements makes the others redundant. */
 function either(a: readonly Term[], b: readonly Term[]): readonly Term[] {
   const all = [...new Map([...a, ...b].map((term) => [canonicalJson(term), term])).values()];
   if (all.length > MAX_ALTERNATIVES) throw new TooManyAlternatives();
   return all.some((term) => term.length === 0) ? EVERYWHERE : all;
 }
 
-/** One requirement per key where that says the same; undefined = no cluster can match. */
+/** One requirement per key if that is equivalent; undefined = no cluster can match. */
 function simplified(term: Term): Term | undefined {
   const kept: Requirement[] = [];
   for (const key of [...new Set(term.map((each) => each.key))].toSorted()) {

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: it is what users write
-// `${ }` in Helm values: what each expression gives for a cluster, and where one that is not supported is.
+// `${ }` in Helm values: the result of each expression for a cluster, and the place of an unsupported one.
 import { describe, expect, test } from 'vitest';
 import { labels } from '../../api/names.ts';
 import type { Labels } from '../../api/object.ts';
@@ -61,7 +61,7 @@ describe('a label that the cluster does not have', () => {
       '${ quote .ClusterLabels.zone }',
       'TemplateError: ${ quote .ClusterLabels.zone }: the cluster has no label "zone"',
     ],
-    // Such as a property that every object inherits.
+    // For instance a property that every object inherits.
     [
       '${ .ClusterLabels.constructor }',
       'TemplateError: ${ .ClusterLabels.constructor }: the cluster has no label "constructor"',
@@ -76,10 +76,10 @@ describe('a label that the cluster does not have', () => {
       '${ .ClusterLabels.zone | default .ClusterLabels.other }',
       'TemplateError: ${ .ClusterLabels.zone | default .ClusterLabels.other }: the cluster has no label "zone"',
     ],
-    // As in Helm, an empty value has the default as well.
+    // As in Helm, an empty value gets the default too.
     ['${ default "a" .ClusterLabels.empty }', 'a'],
     ['${ default "a" .ClusterLabels.env }', 'prod'],
-    // As in Go, index of a key that is absent is no error.
+    // As in Go, index of an absent key is no error.
     ['${ index .ClusterLabels "zone" }', ''],
     ['${ index .ClusterLabels "zone" | default "a" }', 'a'],
     ['global.fleet.clusterLabels.zone', ''],
@@ -136,7 +136,7 @@ describe('refused', () => {
       place: ['a'],
       message: expect.stringMatching(/^\$\{.*\} is not supported: \.ClusterName, \.ClusterLabels\.x, index .* are$/),
     });
-    // It is refused before any cluster is asked about.
+    // It is rejected before any cluster is evaluated.
     expect(() => labelsUsed({ a: text })).toThrow('is not supported');
     expect(filled(text)).toMatch(/^TemplateError: .* is not supported/);
   });

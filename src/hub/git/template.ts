@@ -1,5 +1,5 @@
-// `${ }` in Helm values: the name and the labels of the cluster that they are for (spec 09 §5.3). Pure, and no more than a few functions: what a
-// repository writes must end soon.
+// `${ }` in Helm values: the name and the labels of the cluster that they are rendered for (spec 09 §5.3). Pure, with
+// only a few functions, so that expressions from a repository always terminate fast.
 import { labels as labelKeys } from '../../api/names.ts';
 import type { Labels } from '../../api/object.ts';
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
@@ -34,7 +34,7 @@ export interface TemplateProblem {
   readonly message: string;
 }
 
-/** The first expression that is not supported. */
+/** The first unsupported expression. */
 export function templateProblem(values: Json): TemplateProblem | undefined {
   let at: TemplateProblem['place'] = [];
   try {
@@ -50,7 +50,7 @@ export function templateProblem(values: Json): TemplateProblem | undefined {
   return undefined;
 }
 
-/** The labels that the values depend on, sorted. Throws a TemplateError for an expression that is not supported. */
+/** The labels that the values depend on, sorted. Throws a TemplateError for an unsupported expression. */
 export function labelsUsed(values: Json): readonly string[] {
   const keys = new Set<string>();
   walk(values, [], (text) => {
@@ -67,7 +67,7 @@ export function labelsUsed(values: Json): readonly string[] {
   return [...keys].toSorted();
 }
 
-/** Values as one cluster gets them. Throws a TemplateError if it lacks a label. */
+/** The values for one cluster. Throws a TemplateError if it lacks a label. */
 export const filledValues = (values: JsonObject, labels: Labels): JsonObject =>
   walk(values, [], (text) => {
     const [, whole] = LABEL_VALUE.exec(text) ?? [];
@@ -77,7 +77,7 @@ export const filledValues = (values: JsonObject, labels: Labels): JsonObject =>
       .join('');
   }) as JsonObject;
 
-/** A label may have the name of something that every object inherits. */
+/** A label may have the name of a property that every object inherits. */
 const labelIn = (labels: Labels, key: string): string | undefined =>
   Object.hasOwn(labels, key) ? labels[key] : undefined;
 
@@ -114,7 +114,7 @@ const FUNCTIONS: Readonly<Record<Exclude<Step['call'], 'default'>, (text: string
   trim: (text) => text.trim(),
 };
 
-// ---- reading
+// ---- parsing
 
 function partsOf(text: string): readonly Part[] {
   const parts: Part[] = [];
@@ -132,7 +132,7 @@ function partsOf(text: string): readonly Part[] {
   return parts;
 }
 
-/** Of the brace that closes it; one within quotes does not. */
+/** The index of the closing brace; a brace within quotes does not count. */
 function endOf(text: string, from: number): number {
   let isQuoted = false;
   for (let at = from; at < text.length; at++) {

@@ -1,4 +1,4 @@
-// What a placement of a GitRepo reports, as far as it is about the newest commit. Pure.
+// The report of a GitRepo's placement, as far as it is about the newest commit. Pure.
 import { annotations } from '../../api/names.ts';
 import { conditionOf } from '../../api/next-condition.ts';
 import { placementConditionType } from '../../api/placement.ts';
@@ -14,11 +14,11 @@ export interface UpToNow {
   readonly placement: HubPlacement;
   /** The newest revision. */
   readonly newest: HubResourceSnapshot | undefined;
-  /** What the commit brings; undefined = it has not been read since the hub started, or cannot be. */
+  /** The content of the commit; undefined = not read since the hub started, or unreadable. */
   readonly content: CommitContent | undefined;
 }
 
-/** Until the placement has a revision of the commit and reports on it, its clusters are out of sync. */
+/** Until the placement has a revision of the commit and reports on it, its clusters count as out of sync. */
 export function upToNow(input: UpToNow): HubPlacement {
   const { placement } = input;
   const { rollout } = placement;
@@ -35,7 +35,7 @@ export function upToNow(input: UpToNow): HubPlacement {
 export const sourceHashOf = ({ metadata }: HubPlacement | HubResourceSnapshot): string | undefined =>
   metadata.annotations?.[annotations.sourceHash];
 
-/** The revision, the placement and the commit ask for the same. */
+/** The revision, the placement and the commit have the same content and options. */
 function isMade({ placement, newest, content }: UpToNow): boolean {
   if (newest === undefined || sourceHashOf(newest) !== sourceHashOf(placement)) return false;
   return content === undefined || (hashOf(newest) === content.hash && sourceHashOf(newest) === content.sourceHash);
