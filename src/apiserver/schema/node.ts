@@ -3,8 +3,8 @@
 //
 // Guarantee: one node per schema value and process, however many clusters use it.
 import type { Schema } from '../../api/schema.ts';
+import { compilePattern, type Pattern } from '../../base/regexp/pattern.ts';
 import { formatCheck } from './formats.ts';
-import { compilePattern, type Pattern } from './regexp/pattern.ts';
 
 export type Resolve = (ref: string) => Schema;
 

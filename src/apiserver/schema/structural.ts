@@ -5,7 +5,7 @@ import type { Schema } from '../../api/schema.ts';
 import { forbiddenField, invalidValue, required } from '../../api/status.ts';
 import { byText } from '../../base/compare.ts';
 import { deepEqual } from '../../base/json.ts';
-import { compilePattern } from './regexp/pattern.ts';
+import { compilePattern } from '../../base/regexp/pattern.ts';
 
 type Level = 'root' | 'item' | 'field';
 

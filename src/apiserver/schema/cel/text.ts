@@ -1,5 +1,5 @@
 // Functions on strings. Positions count characters (code points), as in CEL, not the UTF-16 units of JavaScript.
-import { compilePattern, type Pattern } from '../regexp/pattern.ts';
+import { compilePattern, type Pattern } from '../../../base/regexp/pattern.ts';
 import { formatText } from './format.ts';
 import { type Declaration, fn, method } from './overload.ts';
 import { CelError } from './value.ts';
