@@ -1,5 +1,6 @@
 // How objects are written on a member cluster. Placements specify it; bindings, Works and runs carry copies.
 import { type Infer, rule, s } from './build.ts';
+import { comparePatches, comparePatchRules } from './compare-patch.ts';
 
 export const applyStrategy = s.object(
   {
@@ -34,6 +35,7 @@ export const applyStrategy = s.object(
         { doc: 'Settings for ServerSideApply.' },
       ),
     ),
+    comparePatches: s.optional(comparePatches),
   },
   { doc: 'How the objects are written on the member clusters.' },
 );
@@ -46,6 +48,7 @@ export const writtenApplyStrategy = s.ruled(applyStrategy, [
     'serverSideApplyConfig needs type ServerSideApply',
     '.serverSideApplyConfig',
   ),
+  ...comparePatchRules,
 ]);
 
 export const reportBackStrategy = s.object(

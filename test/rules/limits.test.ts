@@ -234,6 +234,7 @@ const reports: readonly { it: string; kind: Kind; of: (count: number) => Body; m
   },
 ];
 
+const comparing = (patch: Body): Body => placing({ strategy: { applyStrategy: { comparePatches: [patch] } } });
 const table: readonly { it: string; kind: Kind; accepted: readonly Body[]; refused: readonly Body[] }[] = [
   {
     it: 'a placement has 1 to 100 selectors',
@@ -245,6 +246,23 @@ const table: readonly { it: string; kind: Kind; accepted: readonly Body[]; refus
       { spec: {} },
       {},
     ],
+  },
+  {
+    it: 'comparePatches point at parts of an object, by operations that there are',
+    kind: crp,
+    accepted: [
+      {},
+      { jsonPointers: ['/spec/replicas', '/metadata/labels/example.com~1owner', '/spec/list/-'] },
+      { name: '^web-.*', operations: [{ op: 'ignore' }, { op: 'remove', path: '/a~0b' }] },
+    ].map(comparing),
+    refused: [
+      { jsonPointers: [''] },
+      { jsonPointers: ['spec'] },
+      { jsonPointers: ['/a~2'] },
+      { jsonPointers: times(51, (index) => `/data/${index}`) },
+      { operations: [{ op: 'replace', path: '/a' }] },
+      { operations: [{ path: '/a' }] },
+    ].map(comparing),
   },
   {
     it: 'maxUnavailable and maxSurge are counts from 0 or percentages up to 100 %',

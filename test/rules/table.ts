@@ -368,6 +368,15 @@ const placements: readonly Row[] = [
   },
   {
     kinds: both(placement),
+    message: 'operation remove needs a path',
+    accepted: [
+      create(strategy({ applyStrategy: { comparePatches: [{ operations: [{ op: 'ignore' }] }] } })),
+      create(strategy({ applyStrategy: { comparePatches: [{ operations: [{ op: 'remove', path: '/data/a' }] }] } })),
+    ],
+    refused: [create(strategy({ applyStrategy: { comparePatches: [{ operations: [{ op: 'remove' }] }] } }))],
+  },
+  {
+    kinds: both(placement),
     message: 'type Mirror needs a destination',
     accepted: [
       create(strategy({ reportBackStrategy: { type: 'Mirror', destination: 'WorkAPI' } })),

@@ -26,6 +26,7 @@ export type Sides = (
   manifest: KubeObject,
   live: KubeObject | undefined,
   option: Comparison,
+  patches: ApplyStrategy['comparePatches'],
 ) => { readonly hub: JsonObject; readonly member: JsonObject | undefined };
 
 export interface ClusterDifference {
@@ -91,11 +92,12 @@ async function onCluster(
   const member = members.at(cluster);
   if (typeof member === 'string') return fromStatus(cluster, entry, member);
   try {
-    const option = placement.spec.strategy?.applyStrategy?.comparisonOption ?? 'PartialComparison';
+    const { comparisonOption: option = 'PartialComparison', comparePatches: patches } =
+      placement.spec.strategy?.applyStrategy ?? {};
     return {
       cluster,
       from: 'member',
-      ...(await read(member, works, (each, live) => sides(each, live, option), kindOf)),
+      ...(await read(member, works, (each, live) => sides(each, live, option, patches), kindOf)),
     };
   } catch (error) {
     return fromStatus(cluster, entry, messageOf(error));

@@ -1,11 +1,13 @@
 // fleet.yaml, the options of a bundle (spec 09 §2). Pure. Guarantee: each field is either used or reported with its
 // line: as a problem if ignoring it would place something else, otherwise as a warning.
+import type { ComparePatch } from '../../api/compare-patch.ts';
 import type { GitProblem, GitTarget } from '../../api/git-repo.ts';
 import type { PartitionedStrategy } from '../../api/partitioned-strategy.ts';
 import type { PlacementDependency } from '../../api/placement.ts';
 import { isObject } from '../../base/json.ts';
 import { type LocatedDocument, locateYamlDocuments, YamlError } from '../../base/yaml.ts';
 import { dependenciesIn, driftIn } from './fleet-dependencies.ts';
+import { comparePatchesIn } from './fleet-diff.ts';
 import { criteriaIn, type Fields, isTextMap, type Place, type Say, targetsIn } from './fleet-fields.ts';
 import {
   type Customization,
@@ -26,6 +28,8 @@ export interface FleetFile extends RenderOptions {
   readonly dependsOn?: readonly PlacementDependency[];
   /** false = drift stays until the next revision. */
   readonly correctDrift?: boolean;
+  /** What may differ on the clusters. */
+  readonly comparePatches?: readonly ComparePatch[];
   readonly overrideTargets?: readonly GitTarget[];
   readonly targetCustomizations?: readonly Customization[];
   /** Default FirstMatch. */
@@ -50,7 +54,6 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   'targets',
   'namespaceLabels',
   'namespaceAnnotations',
-  'diff',
   'ignore',
   'deleteNamespace',
   'deleteCRDResources',
@@ -123,6 +126,9 @@ function optionsIn(fields: Fields, refuse: Say, warn: Say): FleetFile {
     } else if (key === 'correctDrift') {
       const isEnabled = driftIn(value, place, refuse, warn);
       if (isEnabled !== undefined) options.correctDrift = isEnabled;
+    } else if (key === 'diff') {
+      const patches = comparePatchesIn(value, place, refuse, warn);
+      if (patches !== undefined) options.comparePatches = patches;
     } else if (key === 'dependsOn') {
       options.dependsOn = dependenciesIn(value, place, refuse, warn);
     } else if (key === 'rolloutStrategy') {

@@ -41,7 +41,7 @@ export function wantedPlacement(
       type: 'Partitioned',
       partitioned: rolloutStrategy,
       paused: isPaused,
-      ...(correctsDrift(repo, options) ? {} : { applyStrategy: { whenToApply: 'OnRevision' as const } }),
+      ...applyStrategyFor(repo, options),
       deleteStrategy: { propagationPolicy: keeps ? 'Abandon' : 'Delete' },
     },
   };
@@ -55,6 +55,16 @@ export function wantedPlacement(
  */
 const correctsDrift = (repo: HubGitRepo, { correctDrift }: RepoBundle['options']): boolean =>
   repo.spec.correctDrift?.enabled === true || (correctDrift ?? repo.spec.correctDrift?.enabled ?? true);
+
+/** Empty = as the API server fills it in. */
+function applyStrategyFor(repo: HubGitRepo, options: RepoBundle['options']): object {
+  const { comparePatches } = options;
+  const applyStrategy = {
+    ...(correctsDrift(repo, options) ? {} : { whenToApply: 'OnRevision' }),
+    ...(comparePatches === undefined ? {} : { comparePatches }),
+  };
+  return Object.keys(applyStrategy).length === 0 ? {} : { applyStrategy };
+}
 
 const MAX_LABEL = 63;
 const shortened = (name: string): string =>

@@ -48,7 +48,7 @@ function entryOf(entry: Json, fields: object, keys: readonly string[]): readonly
   return part === undefined ? undefined : [part];
 }
 
-function parsed(text: string): unknown {
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

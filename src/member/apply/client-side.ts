@@ -6,6 +6,7 @@ import { annotations } from '../../api/names.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import { overlaid } from '../compare/overlay.ts';
+import { asIfApplied } from './leaving.ts';
 import type { Case, Dropped, Manner, Operation } from './manner.ts';
 import { type Owners, ownersOf } from './ownership.ts';
 import { wasThereBefore } from './taken-over.ts';
@@ -13,13 +14,13 @@ import { lastAppliedOf, recordIn } from './wanted.ts';
 
 export const clientSide: Manner = { created: ({ object }) => object, change: difference };
 
-function difference({ resource, wanted, owner }: Case, live: KubeObject, owners: Owners): Operation {
+function difference({ resource, wanted, owner, ignored }: Case, live: KubeObject, owners: Owners): Operation {
   const typeName = typeNameOf(resource.group, resource.version, resource.kind);
   const body = threeWayDifference(
     {
       last: comparable(lastAppliedOf(live)),
       wanted: comparable(wanted.object as JsonObject),
-      live: live as JsonObject,
+      live: asIfApplied(live, wanted, ignored, typeName),
     },
     typeName,
   );
@@ -61,11 +62,18 @@ function comparable(object: JsonObject): JsonObject {
 }
 
 /** The fields of the manifest that the live object does not have, as a patch without removals. */
-export const missingFields = ({ resource, wanted }: Pick<Case, 'resource' | 'wanted'>, live: KubeObject): JsonObject =>
-  threeWayDifference(
-    { last: {}, wanted: comparable(wanted.configuration as JsonObject), live: comparable(live as JsonObject) },
-    typeNameOf(resource.group, resource.version, resource.kind),
-  );
+export function missingFields(
+  { resource, wanted, ignored }: Pick<Case, 'resource' | 'wanted' | 'ignored'>,
+  live: KubeObject,
+): JsonObject {
+  const typeName = typeNameOf(resource.group, resource.version, resource.kind);
+  const sides = {
+    last: {},
+    wanted: comparable(wanted.configuration as JsonObject),
+    live: comparable(asIfApplied(live, wanted, ignored, typeName)),
+  };
+  return threeWayDifference(sides, typeName);
+}
 
 /**
  * What client-side apply placed and the manifest no longer has. The server cannot compute it, because our annotation is

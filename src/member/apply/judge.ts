@@ -9,6 +9,7 @@ import { isClusterOwned } from '../../api/cluster-owned.ts';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import { compared } from '../compare/compare.ts';
+import { ignoredPaths } from '../compare/ignored.ts';
 import { clientSide } from './client-side.ts';
 import { describe, type Refusal } from './manifest.ts';
 import type { Case, Operation } from './manner.ts';
@@ -47,7 +48,15 @@ export function judge(each: Case): Operation {
   }
   const unlikeness = unlike(each, live, owners);
   if (unlikeness !== undefined) return unlikeness;
-  return manner.change(each, live, owners);
+  return manner.change({ ...each, ignored: ignoredIn(each, live, owners) }, live, owners);
+}
+
+/** Written with a new object or a new manifest; else what the member has there stays. */
+function ignoredIn({ wanted, strategy }: Case, live: KubeObject, { isOurs }: Owners): Case['ignored'] {
+  const paths = ignoredPaths(strategy.comparePatches, wanted.object);
+  if (paths.length === 0) return undefined;
+  const areLeft = isOurs ? hashOf(live) === hashOf(wanted.object) : strategy.whenToTakeOver === 'IfNoDiff';
+  return { paths, areLeft };
 }
 
 /** An object that another Work of the binding hands over was placed by Flotilla, so this is not a take-over. */
@@ -66,16 +75,16 @@ function unlike(
   live: KubeObject,
   { isOurs, isAsWanted }: Owners,
 ): Operation | undefined {
-  const { whenToTakeOver, whenToApply, comparisonOption } = strategy;
+  const { whenToTakeOver, whenToApply, comparisonOption, comparePatches } = strategy;
   const what = describe(identifier);
   if (!isOurs) {
-    const diffs = whenToTakeOver === 'IfNoDiff' ? compared(wanted.object, live, comparisonOption) : [];
+    const diffs = whenToTakeOver === 'IfNoDiff' ? compared(wanted.object, live, comparisonOption, comparePatches) : [];
     if (diffs.length === 0) return undefined;
     const message = `${what} was on the member before and differs from the hub in ${namedPaths(diffs)}; whenToTakeOver is IfNoDiff`;
     return { do: 'refuse', reason: 'FailedToTakeOver', message, diffs, cause: { code: 'FoundDiff' } };
   }
   if (whenToApply === 'Always' || hashOf(live) !== hashOf(wanted.object)) return undefined;
-  const drifts = compared(wanted.object, live, comparisonOption);
+  const drifts = compared(wanted.object, live, comparisonOption, comparePatches);
   if (drifts.length === 0) return undefined;
   // Changes by other clients stay and are reported; only a missing owner reference is written.
   if (whenToApply === 'OnRevision') return isAsWanted ? { do: 'nothing' } : undefined;

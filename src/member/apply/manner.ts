@@ -3,6 +3,7 @@ import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import type { JsonObject } from '../../base/json.ts';
+import type { Ignored } from './leaving.ts';
 import type { Identifier, Refusal } from './manifest.ts';
 import type { Manager } from './outcome.ts';
 import type { Owners } from './ownership.ts';
@@ -53,7 +54,13 @@ export interface Dropped {
 
 export type Strategy = Pick<
   ApplyStrategy,
-  'type' | 'comparisonOption' | 'whenToApply' | 'whenToTakeOver' | 'allowCoOwnership' | 'serverSideApplyConfig'
+  | 'type'
+  | 'comparisonOption'
+  | 'whenToApply'
+  | 'whenToTakeOver'
+  | 'allowCoOwnership'
+  | 'serverSideApplyConfig'
+  | 'comparePatches'
 >;
 
 export interface Case {
@@ -71,4 +78,6 @@ export interface Case {
   /** For references to AppliedWorks: where the same placement contains the object twice. */
   bothPlaces?(reference: OwnerReference): string | undefined;
   readonly strategy: Strategy;
+  /** What comparePatches say of its fields; absent = nothing. */
+  readonly ignored?: Ignored | undefined;
 }

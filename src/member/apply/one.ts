@@ -17,6 +17,7 @@ import type { Random } from '../../base/random.ts';
 import type { WorkerClient } from '../../runtime/controller.ts';
 import { verdictOf } from '../availability/table.ts';
 import { compared } from '../compare/compare.ts';
+import { ignoredPaths, mayBeMissing } from '../compare/ignored.ts';
 import { missingFields } from './client-side.ts';
 import { contendersIn } from './contenders.ts';
 import { judge } from './judge.ts';
@@ -38,6 +39,7 @@ import {
   isFieldConflict,
   isMissingNamespace,
   keptLater,
+  leftDeleted,
   type Outcome,
   refused,
   undone,
@@ -61,6 +63,8 @@ export interface One {
   readonly createsNamespace?: boolean;
   /** The status of the object goes into the Work. */
   readonly reportsBack?: boolean;
+  /** The Work's status says that it was applied for this order. */
+  readonly wasApplied?: boolean;
   isOrphaned(reference: OwnerReference): boolean;
   /** Of references to AppliedWorks: another Work of the binding that hands the object over. */
   isYielded?(reference: OwnerReference): boolean;
@@ -109,6 +113,8 @@ export async function applyOne(client: WorkerClient, one: One): Promise<Remember
     }
     if (one.strategy.type === 'ReportDiff')
       return { ...remembered(one, stateOf(live), reported(one, live)), failures: 0 };
+    if (live === undefined && staysDeleted(one))
+      return { ...remembered(one, 'absent', leftDeleted(one.identifier)), failures: 0 };
     const operation = judge({ ...one, wanted: one.wanted(), live });
     try {
       if (operation.do === 'refuse' && operation.isOurs && live !== undefined)
@@ -163,6 +169,12 @@ async function find(client: WorkerClient, { resource, identifier }: One): Promis
     if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
     throw error;
   }
+}
+
+/** It was there, and comparePatches allow it to be missing. */
+function staysDeleted({ strategy, wanted, before, desiredHash, wasApplied = false }: One): boolean {
+  if (strategy.comparePatches === undefined || !mayBeMissing(strategy.comparePatches, wanted().object)) return false;
+  return before === undefined ? wasApplied : before.desiredHash === desiredHash && before.outcome.refusal === undefined;
 }
 
 type Write = Extract<Operation, { do: 'create' | 'patch' | 'apply' }>;
@@ -319,7 +331,7 @@ function backingOff(
     const change =
       operation.do === 'patch'
         ? operation.body
-        : missingFields({ resource: one.resource, wanted: one.wanted() }, live as KubeObject);
+        : missingFields({ resource: one.resource, wanted: one.wanted(), ignored: ignoredBy(one) }, live as KubeObject);
     const by = contendersIn(live as KubeObject, change);
     const isAltered = by.length === 0 && before?.outcome.cause?.code === 'ChangedOnAdmission';
     const note = isAltered ? alteredOf(one, live as KubeObject) : changedBack(identifier, backOffUntil, by);
@@ -328,6 +340,12 @@ function backingOff(
   const outcome = refused(identifier, undone(identifier, operation.do, backOffUntil), live?.metadata.generation);
   return { ...remembered(one, stateOf(live), outcome), failures: 0, backingOffFor: order, notBefore: backOffUntil };
 }
+
+/** The contention is about none of these fields. */
+const ignoredBy = ({ strategy, wanted }: One) => ({
+  paths: ignoredPaths(strategy.comparePatches, wanted().object),
+  areLeft: true,
+});
 
 // ---- what is remembered
 
@@ -378,15 +396,15 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied', fingerpr
 }
 
 /** Fields of the manifest that the server did not store as they were written. */
-function alteredOf({ identifier, wanted }: One, live: KubeObject): Pick<Outcome, 'note' | 'cause'> {
-  const found = compared(wanted().object, live, 'PartialComparison');
+function alteredOf({ identifier, wanted, strategy }: One, live: KubeObject): Pick<Outcome, 'note' | 'cause'> {
+  const found = compared(wanted().object, live, 'PartialComparison', strategy.comparePatches);
   return found.length === 0 ? {} : changedOnAdmission(identifier, found);
 }
 
 /** Differences that are reported of an applied object: with FullComparison or OnRevision. */
 function driftsOf({ strategy, wanted }: One, live: KubeObject): Pick<Outcome, 'drifts'> {
   if (strategy.comparisonOption !== 'FullComparison' && strategy.whenToApply !== 'OnRevision') return {};
-  const drifts = compared(wanted().object, live, strategy.comparisonOption);
+  const drifts = compared(wanted().object, live, strategy.comparisonOption, strategy.comparePatches);
   return drifts.length === 0 ? {} : { drifts };
 }
 
@@ -414,7 +432,7 @@ function fingerprintOf({ wanted }: One, operation: Operation, live: KubeObject |
   const body = { ...operation.body, metadata };
   if (operation.do === 'patch') return sha256(canonicalJson([body, fieldsSetBy(wanted().object, live)]));
   const { force, foreign, drops } = operation;
-  return sha256(canonicalJson([body, fieldsSetBy(operation.body, live), force, foreign, drops]));
+  return sha256(canonicalJson([body, fieldsSetBy(body, live), force, foreign, drops]));
 }
 
 /** Other clients may add keys to maps, so only keys of the manifest count; lists count as a whole. */

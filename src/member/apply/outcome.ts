@@ -5,7 +5,7 @@ import type { FieldDifference } from '../../api/selected-resource.ts';
 import type { ManifestReason } from '../../api/work.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { ApiError, messageOf } from '../../base/errors.ts';
-import type { Verdict } from '../availability/verdict.ts';
+import { available, type Verdict } from '../availability/verdict.ts';
 import { describe, type Identifier, type Refusal } from './manifest.ts';
 
 export interface Outcome {
@@ -137,6 +137,14 @@ const OF_THE_CLUSTER: readonly string[] = ['foregroundDeletion', 'orphan'];
 /** The object exists and is ours, and it existed before it was placed. */
 export const keptLater = (identifier: Identifier): string =>
   `${describe(identifier)} was on the member before and was taken over: it is released, not deleted, when it is no longer placed`;
+
+/** It was applied, and comparePatches allow it to be missing. */
+export const leftDeleted = (identifier: Identifier): Outcome => ({
+  identifier,
+  verdict: available,
+  note: `${describe(identifier)} was deleted on the member; comparePatches leave it deleted until its manifest changes`,
+  generation: 0,
+});
 
 /** The attempted write: creation of an object, or a change of an existing one. */
 type Doing = 'create' | 'patch' | 'apply';

@@ -238,6 +238,7 @@ const strategyOf = ({ spec }: Work): Strategy => {
     whenToTakeOver: asked?.whenToTakeOver ?? 'Always',
     allowCoOwnership: asked?.allowCoOwnership ?? false,
     ...(asked?.serverSideApplyConfig === undefined ? {} : { serverSideApplyConfig: asked.serverSideApplyConfig }),
+    ...(asked?.comparePatches === undefined ? {} : { comparePatches: asked.comparePatches }),
   };
 };
 
@@ -254,6 +255,7 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     keeps: keepsTakenOver(work.metadata),
     createsNamespace: createsNamespace(manifest, work),
     reportsBack: work.spec.reportBackStrategy?.type === 'Mirror',
+    wasApplied: wasApplied(work, identifier),
     isOrphaned: input.isOrphaned,
     isYielded: (reference) => input.siblings?.yields(reference.name, identifier) ?? false,
     placementOf: input.placementOf,
@@ -266,6 +268,14 @@ function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Part
     random: input.random,
     isRecheck: input.isRecheck,
   };
+}
+
+/** By an agent before this one, for the order as it is. */
+function wasApplied({ metadata, spec, status }: Work, identifier: Identifier): boolean {
+  if (spec.applyStrategy?.comparePatches === undefined) return false;
+  if (conditionOf(status?.conditions, 'Applied')?.observedGeneration !== metadata.generation) return false;
+  const known = status?.manifestConditions?.find((each) => identityOf(each.identifier) === identityOf(identifier));
+  return conditionOf(known?.conditions, 'Applied')?.status === 'True';
 }
 
 /** A ResourcePlacement must not create its namespace on clusters where the team has none. */

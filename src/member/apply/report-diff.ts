@@ -14,7 +14,7 @@ export interface Reported {
 }
 
 export function reported({ identifier, strategy, wanted }: Reported, live: KubeObject | undefined): Outcome {
-  const diffs = compared(wanted().object, live, strategy.comparisonOption);
+  const diffs = compared(wanted().object, live, strategy.comparisonOption, strategy.comparePatches);
   return {
     identifier,
     generation: live?.metadata.generation ?? 0,

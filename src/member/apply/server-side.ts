@@ -3,10 +3,12 @@
 // Guarantee: fields of other managers are taken only with `force`. Fields of our own client-side apply or creation are
 // moved to our applied configuration first, as kubectl does, so that we never conflict with ourselves and fields
 // dropped by the manifest are removed.
+import { typeNameOf } from '../../api/builtin/types.ts';
 import { annotations, fieldManagers } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { canonicalJson, isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { dropped } from './client-side.ts';
+import { configurationFor } from './leaving.ts';
 import type { Case, Manner, ServerSideApply } from './manner.ts';
 import type { Owners } from './ownership.ts';
 import { isTakenOver, wasThereBefore } from './taken-over.ts';
@@ -19,8 +21,17 @@ function change(each: Case, live: KubeObject, owners: Owners): ServerSideApply {
   const removal = dropped(each, live);
   const { uid, resourceVersion, ownerReferences = [] } = live.metadata;
   const isKept = isTakenOver(live) || (!owners.isOurs && wasThereBefore(live));
-  const { metadata } = wanted.configuration;
   const managers = managersOf(live);
+  const configuration = configurationFor(wanted, {
+    live,
+    ignored: each.ignored,
+    typeName: typeNameOf(each.resource.group, each.resource.version, each.resource.kind),
+    force,
+    others: managers
+      .filter((one) => !isStatus(one) && !OURS.includes(`${one['manager']}`))
+      .map((one) => one['fieldsV1']),
+  });
+  const metadata = configuration['metadata'] as JsonObject;
   const moved = owners.isOurs ? moveToApply(managers) : undefined;
   const hasRecord = owners.isOurs && live.metadata.annotations?.[annotations.lastApplied] !== undefined;
   const removed = (owners.isOurs ? removal.body['metadata'] : undefined) as JsonObject | undefined;
@@ -39,10 +50,13 @@ function change(each: Case, live: KubeObject, owners: Owners): ServerSideApply {
   return {
     do: 'apply',
     body: {
-      ...wanted.configuration,
+      ...configuration,
       metadata: {
         ...metadata,
-        annotations: { ...metadata.annotations, ...(isKept ? { [annotations.takenOver]: 'true' } : {}) },
+        annotations: {
+          ...(metadata['annotations'] as JsonObject),
+          ...(isKept ? { [annotations.takenOver]: 'true' } : {}),
+        },
         ...(uid === undefined ? {} : { uid }),
         ...(resourceVersion === undefined ? {} : { resourceVersion }),
       },

@@ -8,6 +8,7 @@ import { groupVersionOf, type KubeObject } from '../../api/object.ts';
 import type { FieldDifference } from '../../api/selected-resource.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { differences } from './details.ts';
+import { type ComparePatches, ignoredPaths, mayBeMissing, withPartsOf } from './ignored.ts';
 import { overlaid, shapeOf } from './overlay.ts';
 import { sanitised } from './sanitised.ts';
 import { comparable } from './spec-hash.ts';
@@ -20,10 +21,12 @@ export function compared(
   manifest: KubeObject,
   live: KubeObject | undefined,
   option: Comparison,
+  patches?: ComparePatches,
 ): readonly FieldDifference[] {
-  if (live === undefined) return [{ path: '/', valueInHub: '(the whole object)' }];
+  if (live === undefined)
+    return mayBeMissing(patches, manifest) ? [] : [{ path: '/', valueInHub: '(the whole object)' }];
   const typeName = typeOf(manifest);
-  const { hub, member } = laidBeside(manifest, live, option);
+  const { hub, member } = laidBeside(manifest, live, option, patches);
   const found = differences(hub, member, shapeOf(typeName));
   return isSecret(manifest) ? found.map(redacted) : found;
 }
@@ -32,11 +35,13 @@ export function compared(
  * Both sides of the comparison, to show them side by side. The content of a Secret is masked; the masks still show
  * which values differ.
  */
-export function sidesOf(manifest: KubeObject, live: KubeObject | undefined, option: Comparison): Sides {
-  const sides =
-    live === undefined
-      ? { hub: comparable(sanitised(manifest)) as JsonObject, member: undefined }
-      : laidBeside(manifest, live, option);
+export function sidesOf(
+  manifest: KubeObject,
+  live: KubeObject | undefined,
+  option: Comparison,
+  patches?: ComparePatches,
+): Sides {
+  const sides = live === undefined ? withoutLive(manifest, patches) : laidBeside(manifest, live, option, patches);
   const [hub, member] = [withoutEmpty(sides.hub), sides.member && withoutEmpty(sides.member)];
   if (!isSecret(manifest)) return { hub, member };
   const [data, theirs] = [hub['data'], member?.['data']];
@@ -69,10 +74,17 @@ const masked = (values: object, others: object, mask: string): JsonObject =>
     ]),
   );
 
-function laidBeside(manifest: KubeObject, live: KubeObject, option: Comparison) {
+/** An object that may be missing shows no difference. */
+function withoutLive(manifest: KubeObject, patches: ComparePatches): Sides {
+  const hub = comparable(sanitised(manifest)) as JsonObject;
+  return { hub, member: mayBeMissing(patches, manifest) ? hub : undefined };
+}
+
+function laidBeside(manifest: KubeObject, live: KubeObject, option: Comparison, patches: ComparePatches) {
   const wanted = comparable(sanitised(manifest)) as JsonObject;
   const member = comparable(live) as JsonObject;
-  return { hub: option === 'FullComparison' ? wanted : overlaid(wanted, member, typeOf(manifest)), member };
+  const hub = option === 'FullComparison' ? wanted : overlaid(wanted, member, typeOf(manifest));
+  return { hub: withPartsOf(hub, member, ignoredPaths(patches, manifest)), member };
 }
 
 function typeOf({ apiVersion, kind }: KubeObject): string | undefined {

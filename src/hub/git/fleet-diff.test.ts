@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { readFleetFile } from './fleet-file.ts';
+
+const read = (text: string) => {
+  const { options, problems, warnings } = readFleetFile('fleet.yaml', text);
+  const placed = (list: typeof problems) => list.map(({ line, message }) => `${line}: ${message}`);
+  return { options, problems: placed(problems), warnings: placed(warnings) };
+};
+
+describe('diff.comparePatches of fleet.yaml', () => {
+  const text = `diff:
+  comparePatches:
+  - apiVersion: apps/v1
+    kind: Deployment
+    namespace: shop
+    name: web
+    jsonPointers: [/spec/replicas]
+    operations:
+    - { op: remove, path: /metadata/labels/example.com~1owner }
+  - kind: Job
+    name: ^migrate-.*
+    operations: [{ op: ignore }]
+`;
+  const comparePatches = [
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      namespace: 'shop',
+      name: 'web',
+      jsonPointers: ['/spec/replicas'],
+      operations: [{ op: 'remove', path: '/metadata/labels/example.com~1owner' }],
+    },
+    { kind: 'Job', name: '^migrate-.*', operations: [{ op: 'ignore' }] },
+  ];
+
+  test('are read as they are', () => {
+    expect(read(text)).toEqual({ options: { comparePatches }, problems: [], warnings: [] });
+  });
+
+  test.each([
+    { it: 'nothing', text: 'diff: {}\n' },
+    { it: 'an empty list', text: 'diff: { comparePatches: [] }\n' },
+    { it: 'null', text: 'diff: { comparePatches: null }\n' },
+  ])('$it is none', ({ text: none }) => expect(read(none)).toEqual({ options: {}, problems: [], warnings: [] }));
+
+  const POINTER = 'a JSON pointer such as /spec/replicas is expected';
+  test.each([
+    {
+      it: 'a pointer that is none',
+      text: '    jsonPointers:\n    - /a\n    - spec.b\n',
+      at: 6,
+      of: 'jsonPointers[1]',
+      says: POINTER,
+    },
+    {
+      it: 'a pointer to everything',
+      text: '    jsonPointers:\n    - ""\n',
+      at: 5,
+      of: 'jsonPointers[0]',
+      says: POINTER,
+    },
+    { it: 'a wrong escape', text: '    jsonPointers: [/a~2]\n', at: 4, of: 'jsonPointers[0]', says: POINTER },
+    {
+      it: 'one pointer in place of a list',
+      text: '    jsonPointers: /a\n',
+      at: 4,
+      of: 'jsonPointers',
+      says: 'a list of at most 50 JSON pointers is expected',
+    },
+    {
+      it: 'an unknown operation',
+      text: '    operations:\n    - op: replace\n      path: /a\n',
+      at: 5,
+      of: 'operations[0].op',
+      says: 'remove or ignore is expected',
+    },
+    {
+      it: 'an operation without a path',
+      text: '    operations:\n    - op: remove\n',
+      at: 5,
+      of: 'operations[0].path',
+      says: POINTER,
+    },
+    {
+      it: 'operations that are no list',
+      text: '    operations: { op: remove }\n',
+      at: 4,
+      of: 'operations',
+      says: 'a list of at most 50 maps is expected',
+    },
+    {
+      it: 'a number for a kind',
+      text: '    name: 7\n',
+      at: 4,
+      of: 'name',
+      says: 'a text of at most 253 characters is expected',
+    },
+  ])('$it is refused with its line', ({ text: wrong, at, of, says }) => {
+    expect(read(`diff:\n  comparePatches:\n  - kind: Job\n${wrong}`).problems).toEqual([
+      `${at}: diff.comparePatches[0].${of}: ${says}`,
+    ]);
+  });
+
+  test('an expression that is none is refused, where a name is one', () => {
+    const named = (operation: string) =>
+      read(`diff:\n  comparePatches:\n  - kind: Job\n    name: (a\n    operations: [${operation}]\n`).problems;
+    expect(named('{ op: ignore }')).toEqual([
+      expect.stringMatching(/^4: diff\.comparePatches\[0\]\.name: a name or a regular expression is expected \(.+\)$/),
+    ]);
+    expect(named('{ op: remove, path: /a }')).toEqual([]);
+  });
+
+  test('what is no map, and too many', () => {
+    expect(read('diff: yes\n').problems).toEqual(['1: diff: a map is expected']);
+    expect(read('diff:\n  comparePatches: /a\n').problems).toEqual([
+      '2: diff.comparePatches: a list of at most 50 maps is expected',
+    ]);
+    expect(read(`diff:\n  comparePatches:\n${'  - kind: Job\n'.repeat(51)}`).problems).toHaveLength(1);
+  });
+
+  test('unknown keys are a warning', () => {
+    const { problems, warnings } = read(
+      'diff:\n  also: 1\n  comparePatches:\n  - kinds: Job\n    operations:\n    - { op: remove, path: /a, value: x, by: y }\n',
+    );
+    expect(problems).toEqual([]);
+    expect(warnings).toEqual([
+      '2: diff.also: this key is unknown',
+      '4: diff.comparePatches[0].kinds: this key is unknown',
+      '6: diff.comparePatches[0].operations[0].by: this key is unknown',
+      '6: diff.comparePatches[0].operations[0].value: it has no effect',
+    ]);
+  });
+});
