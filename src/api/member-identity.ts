@@ -1,7 +1,7 @@
 // The identity of a member's agent on the hub.
 import type { FieldCause } from './kind.ts';
 import { RBAC_GROUP } from './resources.ts';
-import { notSupported, required } from './status.ts';
+import { required, unsupportedValue } from './status.ts';
 
 export interface Identity {
   readonly kind: string;
@@ -22,11 +22,11 @@ const KINDS = ['Group', 'ServiceAccount', 'User'];
 /** Why a RoleBinding cannot name this identity; empty = it can. */
 export function identityCauses({ kind, name, apiGroup = '' }: Identity): readonly FieldCause[] {
   const at = 'spec.identity';
-  if (!KINDS.includes(kind)) return [notSupported(`${at}.kind`, kind, KINDS)];
+  if (!KINDS.includes(kind)) return [unsupportedValue(`${at}.kind`, kind, KINDS)];
   const group = kind === 'ServiceAccount' ? '' : RBAC_GROUP;
   return [
     ...(name === '' ? [required(`${at}.name`)] : []),
-    ...(apiGroup === '' || apiGroup === group ? [] : [notSupported(`${at}.apiGroup`, apiGroup, [group])]),
+    ...(apiGroup === '' || apiGroup === group ? [] : [unsupportedValue(`${at}.apiGroup`, apiGroup, [group])]),
   ];
 }
 

@@ -122,7 +122,7 @@ export const required = (field: string, why = ''): FieldCause => ({
   message: why === '' ? 'Required value' : `Required value: ${why}`,
 });
 
-export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldCause => ({
+export const unsupportedValue = (field: string, value: unknown, supported: readonly string[]): FieldCause => ({
   reason: 'FieldValueNotSupported',
   field,
   message: `Unsupported value: ${quoted(value)}: supported values: ${supported.map((each) => JSON.stringify(each)).join(', ')}`,

@@ -1,6 +1,6 @@
 // Webhook configurations and admission policies: stored with their defaults. This server calls no webhooks.
 import type { FieldCause } from '../../api/kind.ts';
-import { forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
+import { forbiddenField, invalidValue, required, unsupportedValue } from '../../api/status.ts';
 import { dnsSubdomainErrors } from '../../base/names.ts';
 import type { Behaviour } from '../registry.ts';
 import { KEEPS_METADATA } from '../status-keeps.ts';
@@ -97,7 +97,7 @@ function ruleCauses(field: string, rule: Rule): Causes {
   if (operations.length === 0) causes.push(required(`${field}.operations`));
   operations.forEach((operation, index) => {
     if (!OPERATIONS.includes(operation)) {
-      causes.push(notSupported(`${field}.operations[${index}]`, operation, OPERATIONS));
+      causes.push(unsupportedValue(`${field}.operations[${index}]`, operation, OPERATIONS));
     }
   });
   for (const part of ['apiGroups', 'apiVersions', 'resources'] as const) {

@@ -2,7 +2,7 @@
 // value and returns the errors; an empty list means valid.
 import type { FieldCause } from '../../api/kind.ts';
 import type { Labels } from '../../api/object.ts';
-import { forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
+import { forbiddenField, invalidValue, required, unsupportedValue } from '../../api/status.ts';
 import { byText } from '../../base/compare.ts';
 import type { IntOrPercent } from '../../base/int-or-percent.ts';
 import {
@@ -29,7 +29,7 @@ export const dnsSubdomain = (field: string, value: string): Causes =>
   complaints(field, value, dnsSubdomainErrors(value));
 
 export const oneOf = (field: string, value: string | undefined, supported: readonly string[]): Causes =>
-  value !== undefined && supported.includes(value) ? NONE : [notSupported(field, value ?? '', supported)];
+  value !== undefined && supported.includes(value) ? NONE : [unsupportedValue(field, value ?? '', supported)];
 
 /** Set, and one of the supported values. */
 export const requiredOneOf = (field: string, value: string | undefined, supported: readonly string[]): Causes =>

@@ -2,7 +2,7 @@
 // never select each other's Pods.
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
-import { invalidValue, notSupported, required } from '../../api/status.ts';
+import { invalidValue, required, unsupportedValue } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
 import { dnsLabelErrors } from '../../base/names.ts';
 import { type LabelSelector, matchesLabels } from '../../base/selector.ts';
@@ -109,7 +109,7 @@ function jobSpecCauses(field: string, spec: JobSpec): Causes {
     ...nonNegative(`${field}.backoffLimitPerIndex`, spec.backoffLimitPerIndex),
   ];
   if (spec.completionMode !== undefined && !['NonIndexed', 'Indexed'].includes(spec.completionMode)) {
-    causes.push(notSupported(`${field}.completionMode`, spec.completionMode, ['NonIndexed', 'Indexed']));
+    causes.push(unsupportedValue(`${field}.completionMode`, spec.completionMode, ['NonIndexed', 'Indexed']));
   }
   const isPlain = (spec.completionMode ?? 'NonIndexed') === 'NonIndexed';
   if (spec.maxFailedIndexes !== undefined) {
@@ -152,7 +152,7 @@ function restartCauses(field: string, template: PodTemplate | undefined): Causes
   const policy = template?.spec?.restartPolicy ?? '';
   // An absent value has been defaulted to "Always", so it is reported as missing.
   if (policy === '' || policy === 'Always') return [required(field, 'valid values: "OnFailure", "Never"')];
-  return policy === 'OnFailure' || policy === 'Never' ? [] : [notSupported(field, policy, ['OnFailure', 'Never'])];
+  return policy === 'OnFailure' || policy === 'Never' ? [] : [unsupportedValue(field, policy, ['OnFailure', 'Never'])];
 }
 
 function generatedSelectorCauses({ metadata }: KubeObject, spec: JobSpec): Causes {
@@ -264,7 +264,7 @@ export const cronJob: Behaviour = behaviour({
       ...nonNegative('spec.failedJobsHistoryLimit', spec.failedJobsHistoryLimit),
       ...jobSpecCauses('spec.jobTemplate.spec', jobTemplate?.spec ?? {}),
       ...(jobTemplate?.spec?.manualSelector
-        ? [notSupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false'])]
+        ? [unsupportedValue('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false'])]
         : []),
     ];
   },

@@ -1,6 +1,6 @@
 // The special behavior of Roles, ClusterRoles and their bindings: defaults, validation, and who may write them.
 import type { FieldCause } from '../../api/kind.ts';
-import { invalidValue, notSupported, required } from '../../api/status.ts';
+import { invalidValue, required, unsupportedValue } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
 import { dnsSubdomainErrors, pathSegmentErrors } from '../../base/names.ts';
 import { RBAC_GROUP } from '../auth/binding-index.ts';
@@ -84,8 +84,8 @@ const validateBinding =
   (object, old) => {
     const { apiGroup = '', kind = '', name = '' } = (object.roleRef ?? {}) as RoleRef;
     const causes: FieldCause[] = [];
-    if (apiGroup !== RBAC_GROUP) causes.push(notSupported('roleRef.apiGroup', apiGroup, [RBAC_GROUP]));
-    if (!roleKinds.includes(kind)) causes.push(notSupported('roleRef.kind', kind, roleKinds));
+    if (apiGroup !== RBAC_GROUP) causes.push(unsupportedValue('roleRef.apiGroup', apiGroup, [RBAC_GROUP]));
+    if (!roleKinds.includes(kind)) causes.push(unsupportedValue('roleRef.kind', kind, roleKinds));
     if (name === '') causes.push(required('roleRef.name'));
     else causes.push(...pathSegmentErrors(name).map((why) => invalidValue('roleRef.name', name, why)));
     for (const [index, subject] of ((object.subjects ?? []) as readonly Subject[]).entries()) {
@@ -104,15 +104,15 @@ function subjectCauses(at: string, subject: Subject, isNamespaced: boolean): Cau
   switch (kind) {
     case 'ServiceAccount':
       if (name !== '') causes.push(...dnsSubdomainErrors(name).map((why) => invalidValue(`${at}.name`, name, why)));
-      if (apiGroup !== '') causes.push(notSupported(`${at}.apiGroup`, apiGroup, ['']));
+      if (apiGroup !== '') causes.push(unsupportedValue(`${at}.apiGroup`, apiGroup, ['']));
       if (!isNamespaced && namespace === '') causes.push(required(`${at}.namespace`));
       break;
     case 'User':
     case 'Group':
-      if (apiGroup !== RBAC_GROUP) causes.push(notSupported(`${at}.apiGroup`, apiGroup, [RBAC_GROUP]));
+      if (apiGroup !== RBAC_GROUP) causes.push(unsupportedValue(`${at}.apiGroup`, apiGroup, [RBAC_GROUP]));
       break;
     default:
-      causes.push(notSupported(`${at}.kind`, kind, ['ServiceAccount', 'User', 'Group']));
+      causes.push(unsupportedValue(`${at}.kind`, kind, ['ServiceAccount', 'User', 'Group']));
   }
   return causes;
 }

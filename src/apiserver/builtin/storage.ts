@@ -1,6 +1,6 @@
 // Volumes, claims, storage classes and CSI drivers.
 import type { FieldCause } from '../../api/kind.ts';
-import { forbiddenField, notSupported, required } from '../../api/status.ts';
+import { forbiddenField, required, unsupportedValue } from '../../api/status.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { deepEqual } from '../../base/json.ts';
 import { qualifiedNameErrors } from '../../base/names.ts';
@@ -64,7 +64,7 @@ export const persistentVolume: Behaviour = behaviour({
     causes.push(...accessModeCauses('spec.accessModes', accessModes));
     if (capacity === undefined || Object.keys(capacity).length === 0) causes.push(required('spec.capacity'));
     if (!deepEqual(Object.keys(capacity ?? {}), ['storage'])) {
-      causes.push(notSupported('spec.capacity', capacity ?? null, ['storage']));
+      causes.push(unsupportedValue('spec.capacity', capacity ?? null, ['storage']));
     }
     if (sources.length === 0) causes.push(required('spec', 'must specify a volume type'));
     sources.slice(1).forEach((source) => {

@@ -2,7 +2,7 @@
 // and matches the template.
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
-import { forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
+import { forbiddenField, invalidValue, required, unsupportedValue } from '../../api/status.ts';
 import type { IntOrPercent } from '../../base/int-or-percent.ts';
 import { deepEqual } from '../../base/json.ts';
 import { type LabelSelector, matchesLabels } from '../../base/selector.ts';
@@ -112,7 +112,7 @@ function strategyCauses(strategy: { type?: string; rollingUpdate?: RollingUpdate
     return strategy.rollingUpdate === undefined ? [] : [forbiddenField('spec.strategy.rollingUpdate', why)];
   }
   if (strategy.type !== 'RollingUpdate')
-    return [notSupported('spec.strategy', strategy, ['Recreate', 'RollingUpdate'])];
+    return [unsupportedValue('spec.strategy', strategy, ['Recreate', 'RollingUpdate'])];
   const { rollingUpdate } = strategy;
   if (rollingUpdate === undefined)
     return [required('spec.strategy.rollingUpdate', 'this should be defaulted and never be nil')];
@@ -346,7 +346,7 @@ const emptyDaemonStatus = () => ({
 function daemonStrategyCauses({ updateStrategy = {} }: WorkloadSpec): Causes {
   if (updateStrategy.type === 'OnDelete') return [];
   if (updateStrategy.type !== 'RollingUpdate') {
-    return [notSupported('spec.updateStrategy', updateStrategy, ['RollingUpdate', 'OnDelete'])];
+    return [unsupportedValue('spec.updateStrategy', updateStrategy, ['RollingUpdate', 'OnDelete'])];
   }
   const { maxUnavailable = 0, maxSurge = 0 } = updateStrategy.rollingUpdate ?? {};
   const field = 'spec.updateStrategy.rollingUpdate';
@@ -407,7 +407,7 @@ function templateCausesOf(
   causes.push(...podTemplateCauses('spec.template', template, claims));
   const { restartPolicy = 'Always', activeDeadlineSeconds } = template?.spec ?? {};
   if (['OnFailure', 'Never'].includes(restartPolicy)) {
-    causes.push(notSupported('spec.template.spec.restartPolicy', restartPolicy, ['Always']));
+    causes.push(unsupportedValue('spec.template.spec.restartPolicy', restartPolicy, ['Always']));
   }
   if (activeDeadlineSeconds !== undefined) {
     const why = 'activeDeadlineSeconds in ReplicaSet is not Supported';

@@ -6,9 +6,9 @@ import {
   forbiddenField,
   invalid,
   invalidValue,
-  notSupported,
   required,
   tooLong,
+  unsupportedValue,
 } from '../../api/status.ts';
 import type { PatchType } from '../../api/transport.ts';
 import type { Caller, DeleteOptions, ListOptions, WatchOptions } from '../verbs/call.ts';
@@ -113,7 +113,7 @@ export function writeOptions(
   const validation = query.get('fieldValidation') ?? '';
   const causes = [...dryRunFaults(query.getAll('dryRun')), ...managerFaults(manager)];
   const fieldValidation = VALIDATIONS.find((each) => each === validation);
-  if (fieldValidation === undefined) causes.push(notSupported('fieldValidation', validation, VALIDATIONS));
+  if (fieldValidation === undefined) causes.push(unsupportedValue('fieldValidation', validation, VALIDATIONS));
   if (causes.length > 0) throw badOptions(kind, causes);
   return {
     dryRun: query.has('dryRun'),
@@ -136,7 +136,7 @@ export function patchForce(query: Query, type: PatchType): boolean | undefined {
 
 function dryRunFaults(values: readonly string[]): FieldCause[] {
   const isFine = values.every((each) => each === 'All');
-  return isFine ? [] : [notSupported('dryRun', values, ['All'])];
+  return isFine ? [] : [unsupportedValue('dryRun', values, ['All'])];
 }
 
 function managerFaults(manager: string): FieldCause[] {
@@ -184,7 +184,7 @@ export function deletionOf(query: Query, body: Readonly<Record<string, unknown>>
       ),
     );
   } else if (asked.propagation !== undefined && propagation === undefined) {
-    causes.push(notSupported('propagationPolicy', asked.propagation, [...PROPAGATIONS, 'nil']));
+    causes.push(unsupportedValue('propagationPolicy', asked.propagation, [...PROPAGATIONS, 'nil']));
   }
   if (causes.length > 0) throw badOptions('DeleteOptions', causes);
   const chosen = propagation ?? (asked.orphan === undefined ? undefined : asked.orphan ? 'Orphan' : 'Background');

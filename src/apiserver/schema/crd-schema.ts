@@ -2,7 +2,7 @@
 // rules compile.
 import type { FieldCause } from '../../api/kind.ts';
 import type { CelRule, Schema } from '../../api/schema.ts';
-import { duplicate, forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
+import { duplicate, forbiddenField, invalidValue, required, unsupportedValue } from '../../api/status.ts';
 import { deepEqual, isObject, mutableCopy } from '../../base/json.ts';
 import { declaredType } from './cel/declare.ts';
 import { compileRule } from './cel/rule.ts';
@@ -73,7 +73,7 @@ function checkSchema(schema: Schema, node: SchemaNode | undefined, path: string,
   const before = causes.length;
   const raw = schema as Readonly<Record<string, unknown>>;
   const { type, properties = {}, additionalProperties } = schema;
-  if (type !== undefined && !TYPES.includes(type)) causes.push(notSupported(`${path}.type`, type, TYPES));
+  if (type !== undefined && !TYPES.includes(type)) causes.push(unsupportedValue(`${path}.type`, type, TYPES));
   if (schema.default !== undefined && place.noDefault !== undefined) {
     causes.push(forbiddenField(`${path}.default`, `must not be set ${place.noDefault}`));
   }
@@ -153,14 +153,14 @@ function checkExtensions(schema: Schema, path: string, causes: FieldCause[]): vo
   if (mapType !== undefined) {
     if (type !== 'object') needsType('object', 'x-kubernetes-map-type');
     if (mapType !== 'atomic' && mapType !== 'granular') {
-      causes.push(notSupported(at('x-kubernetes-map-type'), mapType, ['atomic', 'granular']));
+      causes.push(unsupportedValue(at('x-kubernetes-map-type'), mapType, ['atomic', 'granular']));
     }
   }
   if (listType !== undefined) {
     if (type !== 'array') needsType('array', 'x-kubernetes-list-type');
     else if (listType === 'set' && items !== undefined) checkSetItems(items, path, causes);
     if (listType !== 'atomic' && listType !== 'set' && listType !== 'map') {
-      causes.push(notSupported(at('x-kubernetes-list-type'), listType, ['atomic', 'set', 'map']));
+      causes.push(unsupportedValue(at('x-kubernetes-list-type'), listType, ['atomic', 'set', 'map']));
     }
   }
   if (keys.length > 0 && listType !== 'map') {
@@ -244,7 +244,7 @@ function checkRuleFields(rule: CelRule, schema: Schema, path: string, causes: Fi
     causes.push(required(`${path}.messageExpression`, 'messageExpression must be non-empty if specified'));
   }
   if (rule.reason !== undefined && !REASONS.includes(rule.reason)) {
-    causes.push(notSupported(`${path}.reason`, rule.reason, REASONS));
+    causes.push(unsupportedValue(`${path}.reason`, rule.reason, REASONS));
   }
   if (!rule.fieldPath) return;
   const say = (why: string): void => {

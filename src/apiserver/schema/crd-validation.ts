@@ -2,7 +2,7 @@
 import type { FieldCause } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Schema } from '../../api/schema.ts';
-import { forbiddenField, invalidValue, notSupported, required } from '../../api/status.ts';
+import { forbiddenField, invalidValue, required, unsupportedValue } from '../../api/status.ts';
 import { deepEqual } from '../../base/json.ts';
 import { dns1035LabelErrors, dnsSubdomainErrors } from '../../base/names.ts';
 import { type Crd, type CrdNames, type CrdSpec, type CrdVersion, hasCondition } from './crd.ts';
@@ -53,7 +53,7 @@ function specCauses(spec: Partial<CrdSpec>): readonly FieldCause[] {
   }
   if (!scope) causes.push(required('spec.scope'));
   else if (scope !== 'Cluster' && scope !== 'Namespaced') {
-    causes.push(notSupported('spec.scope', scope, ['Cluster', 'Namespaced']));
+    causes.push(unsupportedValue('spec.scope', scope, ['Cluster', 'Namespaced']));
   }
   causes.push(...versionsCauses(versions), ...requiredNames(names), ...namesCauses(names, 'spec.names'));
   const strategy = spec.conversion?.strategy;
@@ -64,7 +64,7 @@ function specCauses(spec: Partial<CrdSpec>): readonly FieldCause[] {
     causes.push(
       strategy === ''
         ? required('spec.conversion.strategy')
-        : notSupported('spec.conversion.strategy', strategy, ['None', 'Webhook']),
+        : unsupportedValue('spec.conversion.strategy', strategy, ['None', 'Webhook']),
     );
   } else if (spec.conversion?.webhook !== undefined) {
     const why = 'should not be set when strategy is not set to Webhook';

@@ -4,7 +4,7 @@
 //
 // Unchanged parts of an update are accepted: errors inside a part that equals its old value are dropped.
 import type { FieldCause } from '../../api/kind.ts';
-import { invalidValue, notSupported, required, tooLong, tooMany, typeInvalid } from '../../api/status.ts';
+import { invalidValue, required, tooLong, tooMany, typeInvalid, unsupportedValue } from '../../api/status.ts';
 import { canonicalJson, deepEqual } from '../../base/json.ts';
 import { oldField, oldItems } from './correlate.ts';
 import type { SchemaNode } from './node.ts';
@@ -158,7 +158,7 @@ function checkEnum(value: unknown, allowed: readonly unknown[], path: Path | und
   findings.matches++;
   if (value === undefined || allowed.some((each) => deepEqual(each, value))) return;
   const supported = allowed.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
-  findings.causes.push(notSupported(fieldOf(path), value, supported));
+  findings.causes.push(unsupportedValue(fieldOf(path), value, supported));
 }
 
 function checkList(

@@ -1,6 +1,6 @@
 // POST pods/<name>/eviction: deletes a Pod unless its PodDisruptionBudget forbids it.
 import type { KubeObject } from '../../api/object.ts';
-import { badRequest, forbidden, invalid, notSupported } from '../../api/status.ts';
+import { badRequest, forbidden, invalid, unsupportedValue } from '../../api/status.ts';
 import { kubeTime } from '../../base/clock.ts';
 import { ApiError } from '../../base/errors.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -102,10 +102,10 @@ function checkOptions(caller: Caller, dryRun: readonly string[], propagation: st
     throw new ApiError(500, '', `Non-matching dry-run options in request and content: [All] and ${content}`);
   }
   const causes = [
-    ...(dryRun.every((each) => each === 'All') ? [] : [notSupported('dryRun', dryRun, ['All'])]),
+    ...(dryRun.every((each) => each === 'All') ? [] : [unsupportedValue('dryRun', dryRun, ['All'])]),
     ...(propagation === undefined || PROPAGATIONS.some((each) => each === propagation)
       ? []
-      : [notSupported('propagationPolicy', propagation, [...PROPAGATIONS, 'nil'])]),
+      : [unsupportedValue('propagationPolicy', propagation, [...PROPAGATIONS, 'nil'])]),
   ];
   if (causes.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', causes);
 }

@@ -1,5 +1,5 @@
 // resourceVersion in queries.
-import { badRequest, forbiddenField, invalid, notSupported } from '../../api/status.ts';
+import { badRequest, forbiddenField, invalid, unsupportedValue } from '../../api/status.ts';
 import { ApiError } from '../../base/errors.ts';
 
 /** undefined for the newest revision. */
@@ -18,7 +18,7 @@ export function checkMatch(match: string | undefined, revision: string | undefin
   const field = 'resourceVersionMatch';
   const causes =
     match !== 'Exact' && match !== 'NotOlderThan'
-      ? [notSupported(field, match, ['Exact', 'NotOlderThan', ''])]
+      ? [unsupportedValue(field, match, ['Exact', 'NotOlderThan', ''])]
       : revision === undefined || revision === ''
         ? [forbiddenField(field, 'resourceVersionMatch is forbidden unless resourceVersion is provided')]
         : continues

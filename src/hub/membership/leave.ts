@@ -64,7 +64,7 @@ export function leave(observed: Observed): Decision {
   const asks: Steps =
     internal.spec.state === 'Leave'
       ? []
-      : [[patch(seen(internalMemberClusters, internal), farewellOrder(observed), 'asks the agents to leave')]];
+      : [[patch(seen(internalMemberClusters, internal), leaveRequest(observed), 'asks the agents to leave')]];
   return {
     steps: [...asks, ...progress(observed, hold)],
     holds: [hold],
@@ -84,7 +84,7 @@ function withoutProfile({ cluster, profile, isProfileUnknown }: Observed): Decis
 }
 
 /** Both in one write, so that the agent never sees the request to leave without its mode. */
-function farewellOrder({ cluster }: Observed) {
+function leaveRequest({ cluster }: Observed) {
   const isPurged = cluster.metadata.annotations?.[annotations.onLeave] === PURGE;
   return {
     ...(isPurged ? { metadata: { annotations: { [annotations.onLeave]: PURGE } } } : {}),

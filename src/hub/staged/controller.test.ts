@@ -53,7 +53,7 @@ const told = (more: Known = new Map()): Known =>
 
 interface Looked {
   readonly asked: readonly string[];
-  readonly thought: Evaluation | undefined;
+  readonly evaluation: Evaluation | undefined;
 }
 
 /** One reconcile. `live`: the objects that live reads return; all others do not exist. */
@@ -88,7 +88,7 @@ function look(
   for (let round = 0; round < 8; round++) {
     const found = controller.observe(view, 'r', memory);
     if (found === undefined) throw new Error('not ours');
-    if (!isNeed(found)) return { asked, thought: found.thought };
+    if (!isNeed(found)) return { asked, evaluation: found.evaluation };
     for (const ref of found.need) {
       const isRun = ref.kind === family.run.kind && ref.name === 'r';
       if (!isRun) asked.push(`${ref.live ? 'live ' : ''}${textOf(ref)}`);
@@ -104,7 +104,7 @@ const without = (...sources: readonly object[]) => told(new Map(sources.map((sou
 
 describe('a run that begins', () => {
   test('asks nobody when all is well', () => {
-    expect(look(told())).toMatchObject({ asked: [], thought: { state: 'planned' } });
+    expect(look(told())).toMatchObject({ asked: [], evaluation: { state: 'planned' } });
   });
 
   test.each<[string, Known, string, object, string]>([
@@ -120,8 +120,8 @@ describe('a run that begins', () => {
   ])(
     'asks for a %s that it does not see: it fails or waits if there is none, and begins if there is',
     (_it, known, place, object, state) => {
-      expect(look(known)).toMatchObject({ asked: [`live ${place}`], thought: { state } });
-      expect(look(known, { live: { [place]: object } }).thought?.state).toBe('planned');
+      expect(look(known)).toMatchObject({ asked: [`live ${place}`], evaluation: { state } });
+      expect(look(known, { live: { [place]: object } }).evaluation?.state).toBe('planned');
     },
   );
 
@@ -130,9 +130,9 @@ describe('a run that begins', () => {
       new Map([[memberClusters, [member('a'), { ...member('b'), metadata: { name: 'b' } }, member('c')]]]),
     );
     const live = { 'MemberCluster b': member('b'), 'ClusterStagedUpdateStrategy s': aStrategy() };
-    expect(look(known, { live }).thought?.state).toBe('planned');
+    expect(look(known, { live }).evaluation?.state).toBe('planned');
     expect(
-      look(known, { live: { ...live, 'MemberCluster b': { metadata: { name: 'b' }, spec: {} } } }).thought?.state,
+      look(known, { live: { ...live, 'MemberCluster b': { metadata: { name: 'b' }, spec: {} } } }).evaluation?.state,
     ).toBe('wrong');
   });
 });
@@ -169,11 +169,11 @@ describe('a run under way', () => {
     const live = { 'ClusterResourceBinding web-a': asWhole(onRevision('a', '0')) };
     expect(look(stale, { run, status, live })).toMatchObject({
       asked: ['live ClusterResourceBinding web-a'],
-      thought: { state: 'planned', plan: { done: false } },
+      evaluation: { state: 'planned', plan: { done: false } },
     });
     const taken = { 'ClusterResourceBinding web-a': asWhole(onRevision('a', '5')) };
     expect(look(stale, { run, status, live: taken })).toMatchObject({
-      thought: { state: 'planned', plan: { failure: { blame: 'user' } } },
+      evaluation: { state: 'planned', plan: { failure: { blame: 'user' } } },
     });
   });
 
@@ -181,9 +181,11 @@ describe('a run under way', () => {
     const known = bindings(onRevision('a', '0'));
     const live = { 'ClusterResourcePlacement web': aPlacement() };
     const gone = new Map(known).set(family.placements, []);
-    expect(look(gone, { run, status, live }).thought?.state).toBe('planned');
-    expect(look(gone, { run, status }).thought?.state).toBe('aborted');
+    expect(look(gone, { run, status, live }).evaluation?.state).toBe('planned');
+    expect(look(gone, { run, status }).evaluation?.state).toBe('aborted');
     const other = aPlacement({ strategy: { type: 'External', applyStrategy: { ...APPLY, whenToTakeOver: 'Never' } } });
-    expect(look(new Map(known).set(family.placements, [other]), { run, status, live }).thought?.state).toBe('planned');
+    expect(look(new Map(known).set(family.placements, [other]), { run, status, live }).evaluation?.state).toBe(
+      'planned',
+    );
   });
 });

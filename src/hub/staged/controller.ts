@@ -54,7 +54,7 @@ import {
   runOfRequest,
 } from '../staged-sources.ts';
 import { decide } from './decide.ts';
-import { type Evaluation, restsOf, think } from './evaluate.ts';
+import { type Evaluation, evaluate, restsOf } from './evaluate.ts';
 import { noRunMetrics, type RunMetrics } from './metrics.ts';
 import { DEFAULT_STUCK_AFTER_MS, type Observed, type Premise } from './observed.ts';
 import { PROGRESS_WRITES, TURN_WRITES } from './status-rule.ts';
@@ -78,12 +78,12 @@ export interface RunOptions {
 
 const unsigned = ({ approval: _approval, ...request }: HubApprovalRequest): HubApprovalRequest => request;
 
-type Seen = Observed & { readonly thought?: Evaluation };
+type Seen = Observed & { readonly evaluation?: Evaluation };
 /** The results of live reads, by `of/name`; null = the object does not exist. */
 type Sure = Map<string, KubeObject | null>;
 
-const cutsHistory = (thought: Evaluation): boolean =>
-  thought.state === 'captures' && thought.steps.some((step) => step.some((action) => action.do === 'delete'));
+const cutsHistory = (evaluation: Evaluation): boolean =>
+  evaluation.state === 'captures' && evaluation.steps.some((step) => step.some((action) => action.do === 'delete'));
 
 const textOf = ({ of, name }: Premise): string => `${of}/${name}`;
 const MAX_ROUNDS = 8;
@@ -215,17 +215,17 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
       const places = placesAt(view, run, selected);
       if (isNeed(places)) return places;
       const observed = seeAt(view, key, run, { memory, status, sure, selected, places, orders, specProblem });
-      const thought = think(observed);
-      if (thought.state === 'looks' && observed.placement !== undefined) {
-        if (thought.orders !== undefined) {
+      const evaluation = evaluate(observed);
+      if (evaluation.state === 'looks' && observed.placement !== undefined) {
+        if (evaluation.orders !== undefined) {
           const found = observeOrders(view, {
             family,
             placement: observed.placement,
-            snapshot: thought.orders,
+            snapshot: evaluation.orders,
             for: 'records',
           });
           if (isNeed(found)) return found;
-          orders.set(thought.orders, found);
+          orders.set(evaluation.orders, found);
           continue;
         }
         memory.looks = true;
@@ -234,16 +234,16 @@ export function runController(family: PlacementFamily, options: RunOptions): Con
         selected = found;
         continue;
       }
-      if (cutsHistory(thought)) {
+      if (cutsHistory(evaluation)) {
         // A stale cache must not delete a revision that another run is about to use.
         const part = run.metadata.namespace === undefined ? {} : { namespace: run.metadata.namespace };
         if (view.isRefreshed?.(family.runs, part) === false) return { need: [], ask: [{ source: family.runs, part }] };
       }
-      const unsure = restsOf(thought).filter((rest) => !sure.has(textOf(rest)));
+      const unsure = restsOf(evaluation).filter((rest) => !sure.has(textOf(rest)));
       if (unsure.length === 0) {
         if (selected === undefined) stopLooking(key, memory);
-        if (thought.state === 'planned') remember(memory, run, thought.plan.release);
-        return { ...observed, thought };
+        if (evaluation.state === 'planned') remember(memory, run, evaluation.plan.release);
+        return { ...observed, evaluation };
       }
       const refs = unsure.map((rest) => ({ rest, ref: liveRef(rest, run.metadata.namespace) }));
       const need = refs.map(({ ref }) => ref).filter((ref) => view.getFull(ref) === undefined);

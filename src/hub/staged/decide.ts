@@ -17,7 +17,7 @@ import type { StagedPlan } from '../planners/staged-plan.ts';
 import { summariseHolds } from '../status/holds-summary.ts';
 import { troubleInAnnotations } from './annotations.ts';
 import { answers, approverOf, askFor, nextWordAt } from './approvals.ts';
-import { type Evaluation, think } from './evaluate.ts';
+import { type Evaluation, evaluate } from './evaluate.ts';
 import { newsIn } from './events.ts';
 import type { Observed } from './observed.ts';
 import { recordedOrders } from './recorded-orders.ts';
@@ -27,7 +27,7 @@ import type { Targets } from './targets.ts';
 
 type Steps = readonly (readonly Action[])[];
 
-export function decide(observed: Observed & { readonly thought?: Evaluation }): Decision {
+export function decide(observed: Observed & { readonly evaluation?: Evaluation }): Decision {
   const { family, run } = observed;
   if (run.metadata.deletionTimestamp !== undefined) return end(observed);
   const kept = run.metadata.finalizers ?? [];
@@ -39,47 +39,47 @@ export function decide(observed: Observed & { readonly thought?: Evaluation }): 
       'the run is new',
     );
   }
-  const thought = observed.thought ?? think(observed);
-  switch (thought.state) {
+  const evaluation = observed.evaluation ?? evaluate(observed);
+  switch (evaluation.state) {
     case 'over':
       return withStatus(observed, {
-        status: thought.status,
+        status: evaluation.status,
         holds: [],
-        before: [answers(observed, thought.status, [])],
+        before: [answers(observed, evaluation.status, [])],
         because: 'the run is over',
       });
     case 'looks':
       return decision([], [], 'what the placement selects is not known yet');
     case 'captures':
-      return decision(thought.steps, refused(observed), 'the current state becomes a revision first');
+      return decision(evaluation.steps, refused(observed), 'the current state becomes a revision first');
     case 'wrong':
       return withStatus(observed, {
-        status: thought.status,
+        status: evaluation.status,
         holds: [],
-        because: `the run cannot begin: ${thought.message}`,
+        because: `the run cannot begin: ${evaluation.message}`,
       });
     case 'waits':
       return withStatus(observed, {
-        status: thought.status,
-        holds: thought.holds,
+        status: evaluation.status,
+        holds: evaluation.holds,
         because: 'the run cannot begin yet',
       });
     case 'held':
       return withStatus(observed, {
-        status: thought.status,
-        holds: [thought.hold],
-        before: [answers(observed, thought.status, [])],
+        status: evaluation.status,
+        holds: [evaluation.hold],
+        before: [answers(observed, evaluation.status, [])],
         ...earliest(nextWordAt(observed)),
-        because: `the run is held: ${thought.hold.code}`,
+        because: `the run is held: ${evaluation.hold.code}`,
       });
     case 'aborted':
       return withStatus(observed, {
-        status: thought.status,
+        status: evaluation.status,
         holds: [],
         because: 'what the run was begun with has changed',
       });
     case 'planned':
-      return proceed(observed, thought.plan, thought.targets);
+      return proceed(observed, evaluation.plan, evaluation.targets);
   }
 }
 

@@ -34,7 +34,7 @@ export type Evaluation =
       readonly rests: readonly Premise[];
     };
 
-export function think(observed: Observed): Evaluation {
+export function evaluate(observed: Observed): Evaluation {
   const { run, status } = observed;
   const { generation } = run.metadata;
   if (status !== undefined && isOver(run))
@@ -172,4 +172,4 @@ const isOlder = ({ metadata: a }: HubRun, { metadata: b }: HubRun): boolean =>
   (byText(a.creationTimestamp ?? '', b.creationTimestamp ?? '') || byText(a.name ?? '', b.name ?? '')) < 0;
 
 /** The objects that a final evaluation depends on. */
-export const restsOf = (thought: Evaluation): readonly Premise[] => ('rests' in thought ? thought.rests : []);
+export const restsOf = (evaluation: Evaluation): readonly Premise[] => ('rests' in evaluation ? evaluation.rests : []);

@@ -19,7 +19,7 @@ import { isLatest, resourceIndexOf } from '../../hub/placement-sources.ts';
 import { memberFactsOf } from '../../hub/planners/rows.ts';
 import { unreachableAfterMs } from '../../hub/staged/annotations.ts';
 import { decide } from '../../hub/staged/decide.ts';
-import { type Evaluation, think } from '../../hub/staged/evaluate.ts';
+import { type Evaluation, evaluate } from '../../hub/staged/evaluate.ts';
 import { DEFAULT_STUCK_AFTER_MS, type Observed } from '../../hub/staged/observed.ts';
 import { isOver } from '../../hub/staged-sources.ts';
 import { withoutMarker } from '../plain-text.ts';
@@ -111,7 +111,7 @@ export function forecast(ground: ForecastInput): Forecast {
   let now = begin;
   for (let pass = 0; pass < max; pass++) {
     const observed = observe(ground, world, now);
-    const thought = think(observed);
+    const evaluation = evaluate(observed);
     const ended = (end: Forecast['end'], status: StagedUpdateRunStatus, holds: readonly Hold[] = []): Forecast => ({
       end,
       message: sayingOf(status),
@@ -121,13 +121,14 @@ export function forecast(ground: ForecastInput): Forecast {
       snapshots: world.created.filter(({ kind }) => kind === family.resourceSnapshot.kind),
       tookMs: now - begin,
     });
-    if (thought.state === 'looks') return ended('looks', observed.status ?? {});
+    if (evaluation.state === 'looks') return ended('looks', observed.status ?? {});
     // The condition would also say that a new run is needed, but this one does not exist yet.
-    if (thought.state === 'wrong') return { ...ended('cannot begin', thought.status), message: thought.message };
-    if (thought.state === 'waits') return ended('waits', thought.status, thought.holds);
-    if (thought.state === 'held') return ended('waits', thought.status, [thought.hold]);
-    const decision = decide({ ...observed, thought });
-    record.note(thought, world, now);
+    if (evaluation.state === 'wrong')
+      return { ...ended('cannot begin', evaluation.status), message: evaluation.message };
+    if (evaluation.state === 'waits') return ended('waits', evaluation.status, evaluation.holds);
+    if (evaluation.state === 'held') return ended('waits', evaluation.status, [evaluation.hold]);
+    const decision = decide({ ...observed, evaluation });
+    record.note(evaluation, world, now);
     const isWritten = world.perform(decision.steps, now);
     const { status = {} } = runIn(world, ground);
     if (isOver({ conditions: status.conditions ?? [] })) {
@@ -296,9 +297,9 @@ function createRecord(family: PlacementFamily, begin: number) {
 
   return {
     steps: steps as Forecast['steps'],
-    note(thought: Evaluation, world: ScratchStore, now: number): void {
-      if (thought.state !== 'planned') return;
-      const { move, release, remove, gates, state } = thought.plan;
+    note(evaluation: Evaluation, world: ScratchStore, now: number): void {
+      if (evaluation.state !== 'planned') return;
+      const { move, release, remove, gates, state } = evaluation.plan;
       const afterMs = now - begin;
       const clustersOf = (keys: readonly string[], removes: boolean) =>
         keys

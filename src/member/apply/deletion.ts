@@ -45,7 +45,7 @@ export async function endWork(client: WorkerClient, going: Going): Promise<WorkR
   const record = going.record ?? (await recordOnMember(client, name));
   // The AppliedWork belongs to another hub.
   if (record === undefined || record.spec.workNamespace !== namespace) {
-    await letGo(client, item, held);
+    await removeFinalizer(client, item, held);
     return rest('all placed objects are deleted');
   }
   const { uid = '', deletionTimestamp } = record.metadata;
@@ -58,7 +58,7 @@ export async function endWork(client: WorkerClient, going: Going): Promise<WorkR
       client.call('member', { verb: 'delete', at, uid, propagation: isAbandoned ? 'Orphan' : 'Foreground' }),
     );
     if (object?.metadata.deletionTimestamp !== undefined) return waiting(now + patienceMs);
-    await letGo(client, item, held);
+    await removeFinalizer(client, item, held);
     return rest('nothing was placed');
   }
   const stuckAt = Date.parse(deletionTimestamp) + patienceMs;
@@ -86,7 +86,7 @@ const ignoringNotFound = (call: Promise<Answer>): Promise<Answer> =>
     throw error;
   });
 
-async function letGo(client: WorkerClient, { metadata }: AgentWork, held: readonly string[]): Promise<void> {
+async function removeFinalizer(client: WorkerClient, { metadata }: AgentWork, held: readonly string[]): Promise<void> {
   const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
   const kept = held.filter((each) => each !== finalizers.workCleanup);
   await ignoringNotFound(

@@ -56,7 +56,7 @@ export async function release(
     try {
       const { object } = await client.call('member', { verb: 'get', at });
       if (object === undefined) return undefined;
-      return await letGo(client, at, object, { owner, isKept: isGivenBack(identifier, object, keeps) });
+      return await releaseObject(client, at, object, { owner, isKept: isGivenBack(identifier, object, keeps) });
     } catch (error) {
       if (error instanceof ApiError && error.reason === 'NotFound') return undefined;
       const isPassing = error instanceof LostError || (error instanceof ApiError && error.reason === 'Conflict');
@@ -76,17 +76,17 @@ export const unanswered = (identifier: Identifier): Refusal => ({
   message: `${describe(identifier)} is no longer wanted and cannot be removed: the API server of group ${identifier.group ?? ''} does not answer`,
 });
 
-interface LettingGo {
+interface Release {
   readonly owner: OwnerReference;
   /** The object stays even if it has no other owner. */
   readonly isKept: boolean;
 }
 
-async function letGo(
+async function releaseObject(
   client: WorkerClient,
   at: Target,
   live: KubeObject,
-  { owner, isKept }: LettingGo,
+  { owner, isKept }: Release,
 ): Promise<Leaving | undefined> {
   const { uid = '', resourceVersion = '', deletionTimestamp } = live.metadata;
   const owners = ownersOf(live);

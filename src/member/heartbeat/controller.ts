@@ -8,9 +8,9 @@ import type { Random } from '../../base/random.ts';
 import type { Controller, Projected, Source, View } from '../../runtime/controller.ts';
 import type { Collector } from '../properties/collector.ts';
 import { busyPods, type HubSources, hubSources, memberNamespaces, nodes } from '../sources.ts';
+import { changedSince } from './changes.ts';
 import { decide, type Observed } from './decide.ts';
 import { type Facts, hasOtherNamespaces } from './facts.ts';
-import { newsSince } from './news.ts';
 import type { OwnServer } from './own-server.ts';
 import { createPulse, type Probe, type Pulse } from './pulse.ts';
 
@@ -38,7 +38,7 @@ interface Memory {
   answeredIn: string | undefined;
   /** The newest of our stamps seen there. */
   told: string | undefined;
-  newsSince: number | undefined;
+  changedSince: number | undefined;
 }
 
 export function heartbeat(options: HeartbeatOptions): Controller<Observed, Memory> {
@@ -92,7 +92,7 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed, Memor
       });
     },
 
-    memory: () => ({ answeredIn: undefined, told: undefined, newsSince: undefined }),
+    memory: () => ({ answeredIn: undefined, told: undefined, changedSince: undefined }),
 
     observe(view, key, memory) {
       const internal = view.get(sources.internal, key, memberNamespace(cluster));
@@ -108,7 +108,9 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed, Memor
       if (isOwn) memory.answeredIn = internal.metadata.uid;
       if (isOwn && stamp === pulse?.beat?.stamp) memory.told = stamp;
       const known = facts(view);
-      memory.newsSince = newsSince(memory.newsSince, view.now, () => hasOtherNamespaces(known, internal.status));
+      memory.changedSince = changedSince(memory.changedSince, view.now, () =>
+        hasOtherNamespaces(known, internal.status),
+      );
       const rival = !isOwn && memory.answeredIn === internal.metadata.uid ? stamp : undefined;
       return {
         internal,
@@ -117,7 +119,7 @@ export function heartbeat(options: HeartbeatOptions): Controller<Observed, Memor
         ...(rival === undefined ? {} : { rival }),
         facts: known,
         ...(options.server === undefined ? {} : { server: options.server() }),
-        ...(memory.newsSince === undefined ? {} : { newsSince: memory.newsSince }),
+        ...(memory.changedSince === undefined ? {} : { changedSince: memory.changedSince }),
         ...(view.failure === undefined ? {} : { failure: view.failure }),
         now: view.now,
         sources,

@@ -139,23 +139,23 @@ describe('an agent that is to join', () => {
     const { rival: _rival, ...before } = seen;
     const node = { metadata: {}, capacity: { cpu: 1, memory: 1 }, allocatable: { cpu: 1, memory: 1 } };
     const facts = { nodes: [node], pods: [], namespaces: named('b', 'a') };
-    const newsSince = NOW + 5000;
-    const news = { ...before, facts, newsSince };
+    const changedSince = NOW + 5000;
+    const news = { ...before, facts, changedSince };
 
     test('gathers them for a second', () => {
-      expect(decide({ ...news, now: newsSince })).toMatchObject({ steps: [], wakeAt: newsSince + 1000 });
-      expect(decide({ ...news, now: newsSince + 999 })).toMatchObject({ steps: [], wakeAt: newsSince + 1000 });
+      expect(decide({ ...news, now: changedSince })).toMatchObject({ steps: [], wakeAt: changedSince + 1000 });
+      expect(decide({ ...news, now: changedSince + 999 })).toMatchObject({ steps: [], wakeAt: changedSince + 1000 });
     });
 
     test('then tells them and nothing else: it is no heartbeat', () => {
-      const due = { ...news, now: newsSince + 1000 };
+      const due = { ...news, now: changedSince + 1000 };
       expect(words(decide(due))).toEqual(['patch InternalMemberCluster east (status)']);
       expect(carriedOut(due, decide(due)).status).toEqual({ ...before.internal.status, namespaces: { a: '', b: '' } });
     });
 
     test('says when they have become too many to be told', () => {
       const many = named(...Array.from({ length: 4001 }, (_, n) => `n${n}`));
-      const due = { ...news, facts: { ...facts, namespaces: many }, now: newsSince + 1000 };
+      const due = { ...news, facts: { ...facts, namespaces: many }, now: changedSince + 1000 };
       const { status } = carriedOut(due, decide(due));
       expect(status?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
         'NamespaceCollectionSucceeded Degraded',

@@ -13,6 +13,7 @@ import { threeWayPatch } from '../../base/three-way-merge.ts';
 import { type EventText, patch, patchStatus, recordEvent, seen } from '../../runtime/actions.ts';
 import { type Action, type Decision, type Failure, idle } from '../../runtime/controller.ts';
 import type { AgentWork, HubSources } from '../sources.ts';
+import { COALESCE_MS } from './changes.ts';
 import {
   areKnown,
   type Facts,
@@ -22,7 +23,6 @@ import {
   usageOf,
   withCollection,
 } from './facts.ts';
-import { GATHERING_MS } from './news.ts';
 import { type OwnServer, propertiesOf } from './own-server.ts';
 import type { Beat } from './pulse.ts';
 
@@ -39,7 +39,7 @@ export interface Observed {
   /** What is known of the member's API server. */
   readonly server?: OwnServer;
   /** Since when the member's namespaces differ from those reported. */
-  readonly newsSince?: number;
+  readonly changedSince?: number;
   readonly failure?: Failure;
   readonly now: number;
   readonly sources: HubSources;
@@ -87,9 +87,9 @@ function report(observed: Observed): Decision {
 
 /** This write is not a heartbeat, because the API server was not probed. */
 function betweenBeats(observed: Observed): Decision {
-  const { newsSince, now } = observed;
-  if (newsSince === undefined) return idle('the next heartbeat is not due');
-  const due = newsSince + GATHERING_MS;
+  const { changedSince, now } = observed;
+  if (changedSince === undefined) return idle('the next heartbeat is not due');
+  const due = changedSince + COALESCE_MS;
   if (now < due) return idle('collects further changes of the namespaces', { wakeAt: due });
   return { steps: writeStatus(observed, withNamespaces(observed)), holds: [], because: 'the namespaces have changed' };
 }
@@ -218,7 +218,7 @@ function writeStatus({ internal, sources }: Observed, wanted: MemberStatus): Ste
   const live = (internal.status ?? {}) as JsonObject;
   const difference = threeWayPatch({ last: live, wanted: wanted as JsonObject, live });
   if (Object.keys(difference).length === 0) return [];
-  const events = newsIn(internal.status, wanted).map((news) => recordEvent(sources.internal, internal, news));
+  const events = eventsIn(internal.status, wanted).map((event) => recordEvent(sources.internal, internal, event));
   return [
     [patchStatus(seen(sources.internal, internal), difference, 'reports to the hub')],
     ...(events.length === 0 ? [] : [events]),
@@ -226,7 +226,7 @@ function writeStatus({ internal, sources }: Observed, wanted: MemberStatus): Ste
 }
 
 /** Differs from KubeFleet: a failure to join or leave is a Warning. */
-function newsIn(before: MemberStatus | undefined, after: MemberStatus): readonly EventText[] {
+function eventsIn(before: MemberStatus | undefined, after: MemberStatus): readonly EventText[] {
   const own = (status: MemberStatus | undefined) => status?.agentStatus?.find((each) => each.type === OWN_TYPE);
   const changed = (own(after)?.conditions ?? []).filter(
     (now) => conditionOf(own(before)?.conditions, now.type)?.status !== now.status,
