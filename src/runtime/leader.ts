@@ -144,7 +144,7 @@ export function startLeader(deps: LeaderDeps, options: LeaderOptions): Leader {
     else standBy(holderIdentity);
   }
 
-  /** Logged once per leader: otherwise a waiting standby looks like a working hub. */
+  /** Logged once per leader: otherwise the log does not show that this replica only waits. */
   function standBy(leader: string): void {
     if (leader === standsByFor) return;
     standsByFor = leader;

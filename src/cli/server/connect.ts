@@ -31,7 +31,7 @@ interface Refinement {
   refine?(found: Connection): Connection;
 }
 
-/** `told`: callbacks about delays that a user would wonder about. */
+/** `told`: callbacks that report throttling to the user. */
 export async function connect(
   options: ConnectOptions,
   { refine = (found) => found, ...told }: Pick<HttpOptions, 'onThrottled'> & Refinement = {},

@@ -41,7 +41,7 @@ function causeLines(cause: Cause, number: number, top: string, now: number): rea
     ...[lasting(since, now)].filter((each) => each !== ''),
     ...(until === undefined ? [] : [`ends by itself in ${shortDuration(Math.max(0, until - now))}`]),
   ].join(', ');
-  // The first line has said everything.
+  // The first line already contains all of it.
   if (isOnTop && code === undefined && evidence.length === 0 && waiting === undefined) return [];
   const head = [
     ...(isOnTop ? [] : [cause.sentence]),

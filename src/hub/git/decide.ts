@@ -20,7 +20,7 @@ export interface Observed {
   readonly family: PlacementFamily;
   /** The placements whose source is this GitRepo. */
   readonly placements: readonly HubPlacement[];
-  /** All placements with the names of its bundles, whoever created them. */
+  /** All placements with the names of its bundles, including those of other clients. */
   readonly named: readonly HubPlacement[];
   readonly followed: Followed;
   /** A commit was read that the status does not record yet. */

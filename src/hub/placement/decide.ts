@@ -1,6 +1,6 @@
 // Decides what to do about a placement: snapshots, status, deletion. Guarantees: nothing is created before the
-// finalizer is set. A placement whose spec or selectors cannot work gets no new snapshots, so nothing moves. The status
-// is written only if it has changed, and not too often (status/status-rule.ts).
+// finalizer is set. A placement with an invalid spec or invalid selectors gets no new snapshots, so nothing moves. The
+// status is written only if it has changed, and not too often (status/status-rule.ts).
 import type { Hold } from '../../api/hold.ts';
 import { finalizers } from '../../api/names.ts';
 import type { PlacementStatus } from '../../api/placement.ts';
@@ -169,7 +169,7 @@ function holdsOf(
       next: 'wait, or let the hub collect changes for less long (--resource-changes-collection-duration, --resource-snapshot-creation-minimum-interval)',
     });
   }
-  // The error of the last reconcile matters only while a snapshot is to be created; a refused status is simply written
+  // The error of the last reconcile matters only while a snapshot must be created; a refused status is simply written
   // again.
   if (failure !== undefined && isMaking) {
     const large = selected.state === 'selected' && isLarge(selected.content) ? tooLarge(selected.content) : undefined;

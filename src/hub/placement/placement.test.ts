@@ -281,7 +281,7 @@ describe('a change of what is selected', () => {
     const writes = () => it.writes().map((write) => write.split(' ').slice(0, 2).join(' '));
     const snapshots = ['create clusterresourcesnapshots', 'patch clusterresourcesnapshots'];
     expect(writes()).toEqual(snapshots);
-    // The status waits for the controllers that cause its changes.
+    // Status writes wait for the controllers that cause the changes.
     await it.advance(99);
     expect(writes()).toEqual(snapshots);
     await it.advance(1);

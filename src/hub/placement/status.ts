@@ -217,7 +217,7 @@ function holdsOf(input: PlacementStatusInput, plan: BindingPlan | undefined): re
 
 function planNow(input: PlacementStatusInput): BindingPlan | undefined {
   const { placement, bindings, orders, members, groups, freezes, policySnapshot, now } = input;
-  // Only a spec that cannot work stops a rollout; with any other hold it continues.
+  // Only an invalid spec stops a rollout; with any other hold it continues.
   const isStopped = input.holds.some(({ code }) => code === 'SpecInvalid');
   if (orders === undefined || isStopped) return undefined;
   const memberOf = new Map(members.map((member) => [member.metadata.name, member]));

@@ -17,7 +17,7 @@ export interface PassTarget {
   /** It has the desired content. */
   readonly isCurrent: boolean;
   /**
-   * Its last report said that its copy works; it may be unreachable since then. Updating any other copy does not use a
+   * Its copy was available in its last report; it may be unreachable since then. Updating any other copy does not use a
    * window.
    */
   readonly isServing: boolean;

@@ -55,7 +55,7 @@ export function rolloutController(family: PlacementFamily, weight = 1): Controll
     watches: [
       {
         source: family.placements,
-        // A status that changes is no reason to run.
+        // Status writes of the placement are ignored.
         toKeys: (item, view, old) => [
           ...(old !== undefined && isSameSpec(item, old) ? [] : [ownKey(item)]),
           ...(deepEqual(item.metadata.labels, old?.metadata.labels)

@@ -29,7 +29,7 @@ export interface Observed {
   /** The desired state of the clusters with it. */
   readonly orders: Orders | undefined;
   readonly policySnapshot: HubPolicySnapshot | undefined;
-  /** Why the spec cannot work: nothing moves. */
+  /** Why the spec is invalid: nothing moves. */
   readonly specProblem?: SpecProblem;
   member(cluster: string): MemberFacts | undefined;
   readonly groups: readonly ClusterGroupFacts[] | undefined;

@@ -73,8 +73,8 @@ export interface Parted {
 
 /**
  * A scheduler never creates two live bindings for one cluster, but two hubs that both believe to lead can: the name of
- * a successor depends on whether its predecessor was still cached. Duplicates that were never rolled out are deleted.
- * Rolled-out ones all own the same Work, so the survivor keeps it and the others must be deleted without it.
+ * a successor depends on whether its predecessor was still cached. Unused duplicates are deleted; rolled-out ones all
+ * own the same Work, so the survivor keeps it and the others must be deleted without it.
  */
 export function parted(sorted: Sorted): Parted {
   const { bound, scheduled, obsolete } = sorted;

@@ -85,7 +85,7 @@ export function schedulerController(family: PlacementFamily): Controller<Observe
   };
 }
 
-/** The status is written often and means nothing here. */
+/** Status writes are frequent and ignored here. */
 const placementRule = ({ placements }: PlacementFamily): WatchRule<HubPlacement> => ({
   source: placements,
   toKeys: (placement, _see, old) =>

@@ -306,7 +306,7 @@ test('a run looks at the facts of each member once, also when a spread takes a h
   });
   looks = 0;
   expect(hub.decide().steps[1]).toHaveLength(100);
-  expect(looks).toBeLessThanOrEqual(2000); // health, taints
+  expect(looks).toBeLessThanOrEqual(2000); // one read per member for health and for taints
 });
 
 describe('a placement that a run has found in order, and where nothing has happened since but its generation', () => {

@@ -31,7 +31,7 @@ export interface Observed {
   readonly members: CycleInput['members'];
   /** Leaving members that still have a binding, by cluster: when each counts as deleted. */
   readonly leaving: ReadonlyMap<string, number>;
-  /** Why the spec cannot work: the placement gets no clusters. */
+  /** Why the spec is invalid: the placement gets no clusters. */
   readonly specProblem?: SpecProblem;
   /** The policy names ClusterGroups, and they cannot be read. */
   readonly lacksGroups?: true;

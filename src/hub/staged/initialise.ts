@@ -115,7 +115,7 @@ export function initialise(observed: Observed): Initialised {
   if (!staged.ok) return user(staged.message, onStrategy, ...staged.clusters.map(onMember));
   draft.stagesStatus = mutableCopy(staged.stages);
   draft.deletionStageStatus = deletionStage(targets);
-  // Neither could be stored, so the status of a refused run has none of its clusters.
+  // They could not be stored, so the status of a refused run has no clusters.
   const refuseIfTooLarge = () => {
     const large = troubleInSize(draft as StagedUpdateRunStatus);
     if (large === undefined) return undefined;
@@ -184,7 +184,7 @@ export function howToStart({ family, run }: Pick<Facts, 'family' | 'run'>): stri
   return `kubectl patch ${family.run.plural} ${name}${where} --type merge -p '{"spec":{"state":"Run"}}'`;
 }
 
-/** The spec of the placement cannot work: no cluster of it is updated. */
+/** The spec of the placement is invalid: none of its clusters is updated. */
 export function specHold({ family, run, specProblem }: Observed): Hold | undefined {
   if (specProblem === undefined) return undefined;
   const { group, kind } = family.placement;

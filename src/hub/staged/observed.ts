@@ -49,7 +49,7 @@ export interface Observed extends Facts {
   readonly places?: Places;
   /** Maximum bytes of objects in one snapshot. */
   readonly snapshotLimit?: number;
-  /** Why the spec of the placement cannot work. */
+  /** Why the spec of the placement is invalid; undefined = it is valid. */
   readonly specProblem: SpecProblem | undefined;
   /** Whether this run has given the binding its revision; absent = use only the status. */
   wasGiven?(binding: string): boolean;

@@ -14,7 +14,7 @@ const ANNOTATION_BYTES = 256 * 1024;
 const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const nameOf = (at: number) => `cluster-of-a-large-fleet-${at}`;
 
-/** As many clusters, each with two overrides and a value. */
+/** This many clusters, each with two overrides and a value. */
 function over(count: number, more: Partial<Observed> = {}): Observed {
   const names = Array.from({ length: count }, (_, at) => nameOf(at));
   return observe({
@@ -52,7 +52,7 @@ function done(status: StagedUpdateRunStatus, message: string): StagedUpdateRunSt
   };
 }
 
-/** The most clusters with which a run begins. */
+/** The maximum number of clusters with which a run starts. */
 function boundary(more?: Partial<Observed>): number {
   let [fits, tooMany] = [1, 5000];
   while (tooMany - fits > 1) {

@@ -1,5 +1,6 @@
-// Keeps the status of a run within what an API server takes. Decisions rest on every cluster in it, so none is left out: a large status has no
-// messages of clusters, which only people read, and a run whose status would be too large even then is refused before it begins.
+// Keeps the status of a run within the size limit of an API server. Decisions depend on every cluster in it, so none is
+// left out: a large status has no messages of clusters, which only users read, and a run whose status would still be
+// too large is refused before it starts.
 import type { Condition } from '../../api/conditions.ts';
 import {
   type StageClusterStatus,
@@ -25,7 +26,7 @@ const CONDITIONS_BYTES = jsonBytes({
   conditions: [atTheEnd('Started', 'ClusterUpdatingStarted'), atTheEnd('Succeeded', 'ClusterUpdatingSucceeded')],
 });
 
-/** What the status has at the end of the run, without messages of clusters: it is the same from the beginning on. */
+/** The size of the status at the end of the run, without messages of clusters; the same from the start on. */
 function finalBytes(status: StagedUpdateRunStatus): number {
   const { stagedUpdateStrategySnapshot, appliedStrategy } = status;
   let sum = jsonBytes([stagedUpdateStrategySnapshot, appliedStrategy]);
@@ -61,7 +62,7 @@ const withoutMessages = (stage: StageStatus): StageStatus => ({
   clusters: stage.clusters.map(withoutMessage),
 });
 
-/** A cluster that failed is one of few, and its message is the cause. */
+/** The message of a failed cluster stays: there are few of these, and it has the cause. */
 function withoutMessage(cluster: StageClusterStatus): StageClusterStatus {
   const { conditions } = cluster;
   if (!conditions?.some(isVerbose)) return cluster;

@@ -13,7 +13,7 @@ export const decidedIn = (snapshot: HubPolicySnapshot | undefined): readonly str
   (snapshot.status?.targetClusters ?? []).filter(({ selected }) => selected).map((each) => each.clusterName);
 
 /**
- * Clusters that get their first copy wait until all bindings of the scheduler's decisions are cached. Without this, a
+ * Clusters that get their first copy wait until all bindings of the scheduler's decisions are cached. Otherwise a
  * partition whose clusters have no bindings yet would count as ready, and later partitions would get their copies
  * first.
  */

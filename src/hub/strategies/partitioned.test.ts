@@ -78,7 +78,7 @@ describe.each(MODES)('acceptance cases of spec 08 §15, mode %s', (mode) => {
       row('new', none),
     ];
     const all = plan(rows, { maxUnavailable: 5 }, mode);
-    // Its last report counts in FleetExact, where heartbeats do not matter.
+    // FleetExact uses the last report, because it ignores heartbeats.
     const unavailable = mode === 'FleetExact' ? 3 : 4;
     expect(all.move).toEqual(['moved', 'new']);
     expect(all.rollout).toMatchObject({ unavailable, partitions: [{ unavailable }] });
@@ -172,7 +172,7 @@ describe.each(MODES)('acceptance cases of spec 08 §15, mode %s', (mode) => {
   });
 });
 
-/** Clusters that cannot be reached, or whose MemberCluster is paused, may be left out: spec 08 §13. */
+/** Unreachable clusters, and those with a paused MemberCluster, may be left out: spec 08 §13. */
 describe('the policies of a partitioned rollout', () => {
   const BY_NAME = (...names: string[]) => ({
     partitions: names.map((name) => ({ name, clusterSelector: { matchLabels: { part: name } } })),
@@ -186,7 +186,7 @@ describe('the policies of a partitioned rollout', () => {
     readonly rows: readonly Row[];
     readonly settings: PartitionedStrategy;
     readonly move: readonly string[];
-    /** Of the partitions in order. */
+    /** The states of the partitions in order. */
     readonly states: readonly string[];
     readonly unavailable: number;
     readonly holds: Readonly<Record<string, string>>;
@@ -303,7 +303,7 @@ describe('the policies of a partitioned rollout', () => {
     expect(found.wakeAt).toBe(wakeAt);
     if (move.length === 0) {
       expect(found.holds).toMatchObject({ c2: { code: 'EarlierPartition' } });
-      // It soaks, it is not down.
+      // It is soaking, which does not make it unavailable.
       expect(found.rollout).toMatchObject({ unavailable: 0, partitions: [{ notReady: 1, unavailable: 0 }, {}] });
     }
   });
