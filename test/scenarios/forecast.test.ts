@@ -2,6 +2,7 @@
 // the same order.
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
+import { isFull, testSeed } from '../../scripts/gate/depth.ts';
 import type { StagedUpdateRun } from '../../src/api/staged-update-run.ts';
 import { readForecastInput } from '../../src/cli/plan/forecast-input.ts';
 import type { Connected } from '../../src/cli/server/connect.ts';
@@ -11,9 +12,17 @@ import { admin } from '../cluster.ts';
 import { type Delivery, deployment, scenario } from '../delivery.ts';
 import { EXTERNAL, labelled, type Staging, staging } from '../staged.ts';
 
-const MEMBERS = Object.fromEntries(
-  ['a', 'b', 'b', 'b', 'c', 'c'].map((ring, at) => [`c${at + 1}`, { ring, order: String((at * 5) % 7) }]),
-);
+const CLUSTERS = Array.from({ length: 6 }, (_, at) => `c${at + 1}`);
+const anyFleet = fc
+  .tuple(
+    fc.array(fc.constantFrom('a', 'b', 'c'), { minLength: CLUSTERS.length, maxLength: CLUSTERS.length }),
+    fc.shuffledSubarray(CLUSTERS, { minLength: CLUSTERS.length }),
+  )
+  .map(([rings, order]) =>
+    Object.fromEntries(
+      CLUSTERS.map((name, at) => [name, { ring: rings[at] ?? 'a', order: String(order.indexOf(name)) }]),
+    ),
+  );
 /** Clusters take so long that waves are clearly separated. */
 const SLOW = { pullMs: 15_000, readyMs: 15_000 };
 const BETWEEN_WAVES_MS = 10_000;
@@ -40,7 +49,10 @@ const anyStrategy = fc
     }),
   );
 
-/** Clusters that were started at the same time, in order. */
+/** What one run changes; the first one is an install. */
+const anyStep = fc.record({ stages: anyStrategy, picked: fc.subarray(CLUSTERS, { minLength: 2 }) });
+
+/** Clusters that were started at the same time, in order, and then those that were removed. */
 function wavesOf({ status }: StagedUpdateRun): readonly (readonly string[])[] {
   const waves: string[][] = [];
   for (const { clusters } of status?.stagesStatus ?? []) {
@@ -52,7 +64,8 @@ function wavesOf({ status }: StagedUpdateRun): readonly (readonly string[])[] {
       last = at;
     }
   }
-  return waves;
+  const removed = (status?.deletionStageStatus?.clusters ?? []).map(({ clusterName }) => clusterName);
+  return [...waves, ...(removed.length === 0 ? [] : [removed])];
 }
 
 /** Plays the run to its end and approves every request. Returns the requests in order. */
@@ -77,33 +90,39 @@ async function toTheEnd(it: Delivery, run: Staging, name: string): Promise<reado
   throw new Error(`run ${name} does not end`);
 }
 
-describe('the forecast of a run', () => {
-  scenario.for(families)('is what the hub does', { members: MEMBERS, delivers: SLOW }, async (it) => {
-    const { family, namespace, fleet } = it;
-    const run = staging(it);
-    await it.give(deployment('web:0', 1));
-    await it.place(EXTERNAL);
-    for (const [at, stages] of fc.sample(anyStrategy, { numRuns: 3, seed: 7 }).entries()) {
-      const name = `r${at}`;
-      await it.give(deployment(`web:${at}`, 1));
-      await run.strategy(stages, `s${at}`);
-      await run.run({ stagedRolloutStrategyName: `s${at}`, state: 'Initialize' }, name);
-      await it.runs(2000);
-      const server = { transport: fleet.hub.as(admin) } as unknown as Pick<Connected, 'transport'>;
-      const which = { family, name, ...(namespace === undefined ? {} : { namespace }) };
-      const before = fleet.hub.store.head;
-      const ground = await readForecastInput(server, which, await run.runOf(name), { now: fleet.clock.now() });
-      const foreseen = forecast(ground);
-      expect(fleet.hub.store.head).toBe(before);
-      expect(foreseen.end).toBe('succeeds');
+describe(`the forecast of a run (seed ${testSeed})`, () => {
+  for (const family of families) {
+    const seed = testSeed + families.indexOf(family);
+    const [members = {}] = fc.sample(anyFleet, { numRuns: 1, seed });
+    const steps = fc.sample(anyStep, { numRuns: isFull ? 15 : 3, seed });
+    scenario.for([family])('is what the hub does', { members, delivers: SLOW }, async (it) => {
+      const { namespace, fleet } = it;
+      const run = staging(it);
+      await it.give(deployment('web:0', 1));
+      await it.place({ ...EXTERNAL, policy: { placementType: 'PickFixed', clusterNames: CLUSTERS } });
+      for (const [at, { stages, picked }] of steps.entries()) {
+        const name = `r${at}`;
+        await it.give(deployment(`web:${at}`, 1));
+        await it.change({ policy: { placementType: 'PickFixed', clusterNames: picked } });
+        await run.strategy(stages, `s${at}`);
+        await run.run({ stagedRolloutStrategyName: `s${at}`, state: 'Initialize' }, name);
+        await it.runs(2000);
+        const server = { transport: fleet.hub.as(admin) } as unknown as Pick<Connected, 'transport'>;
+        const which = { family, name, ...(namespace === undefined ? {} : { namespace }) };
+        const before = fleet.hub.store.head;
+        const ground = await readForecastInput(server, which, await run.runOf(name), { now: fleet.clock.now() });
+        const foreseen = forecast(ground);
+        expect(fleet.hub.store.head).toBe(before);
+        expect(foreseen.end).toBe('succeeds');
 
-      await run.state('Run', name);
-      const asked = await toTheEnd(it, run, name);
-      const done = await run.runOf(name);
-      const told = JSON.stringify(stages);
-      expect(wavesOf(done), told).toEqual(wavesIn(foreseen).map(({ clusters }) => clusters));
-      expect(asked, told).toEqual(gatesIn(foreseen).flatMap(({ request = [] }) => request));
-      expect(done.status?.resourceSnapshotIndexUsed).toBe(foreseen.status.resourceSnapshotIndexUsed);
-    }
-  });
+        await run.state('Run', name);
+        const asked = await toTheEnd(it, run, name);
+        const done = await run.runOf(name);
+        const told = `${JSON.stringify(members)} run ${at}: ${JSON.stringify({ stages, picked })}`;
+        expect(wavesOf(done), told).toEqual(wavesIn(foreseen).map(({ clusters }) => clusters));
+        expect(asked, told).toEqual(gatesIn(foreseen).flatMap(({ request = [] }) => request));
+        expect(done.status?.resourceSnapshotIndexUsed).toBe(foreseen.status.resourceSnapshotIndexUsed);
+      }
+    });
+  }
 });

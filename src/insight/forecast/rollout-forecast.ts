@@ -7,6 +7,7 @@ import type { MemberCluster } from '../../api/member-cluster.ts';
 import { conditionOf, nextCondition } from '../../api/next-condition.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { Placement } from '../../api/placement.ts';
+import { kubeTime } from '../../base/clock.ts';
 import type { PlacementFamily } from '../../hub/families.ts';
 import { revisionOn } from '../../hub/orders/order.ts';
 import { type Overriding, ordersFor } from '../../hub/orders/orders-for.ts';
@@ -80,6 +81,7 @@ export function forecastRollout(ground: RolloutGround): RolloutForecast {
     holds = decision.holds;
     firstHolds ??= holds;
     const isWritten = world.perform(decision.steps, now);
+    answers.leave(before, now);
     noteWaves(before, bindingsIn(world, family), { waves, partitionOf, afterMs: now - begin });
     answers.ask(now);
     if (isWritten && decision.again === 'at once') continue;
@@ -158,7 +160,8 @@ const overridesOf = (spec: Binding['spec'] | undefined): string =>
 function noteWaves(before: readonly Binding[], after: readonly Binding[], noting: Noting): void {
   const { waves, partitionOf, afterMs } = noting;
   const has = new Map(before.map(({ metadata, spec }) => [metadata.name, spec]));
-  const kept = new Set(after.map(({ metadata }) => metadata.name));
+  const isLeaving = ({ metadata }: Binding): boolean => metadata.deletionTimestamp !== undefined;
+  const kept = new Set(after.filter((each) => !isLeaving(each)).map(({ metadata }) => metadata.name));
   const note = (clusters: readonly string[], removes: boolean) => {
     if (clusters.length === 0) return;
     const partitions = [...new Set(clusters.flatMap((cluster) => partitionOf.get(cluster) ?? []))];
@@ -178,7 +181,9 @@ function noteWaves(before: readonly Binding[], after: readonly Binding[], noting
     false,
   );
   note(
-    before.filter(({ metadata }) => !kept.has(metadata.name)).map(({ spec }) => spec?.targetCluster ?? ''),
+    before
+      .filter((each) => !isLeaving(each) && !kept.has(each.metadata.name))
+      .map(({ spec }) => spec?.targetCluster ?? ''),
     true,
   );
 }
@@ -199,6 +204,15 @@ function createAnswers({ family, members, durationMs }: RolloutGround, world: Sc
       return condition !== undefined && condition.observedGeneration === binding.metadata.generation;
     });
   return {
+    /** The copy on an unreachable member stays, and so does its binding, which is being deleted. */
+    leave(before: readonly Binding[], now: number): void {
+      for (const binding of before) {
+        const { metadata, spec: { targetCluster = '', resourceSnapshotName: has = '' } = {} } = binding;
+        const isKept = world.find(family.binding.kind, metadata.name ?? '') !== undefined;
+        if (isKept || has === '' || reachable.has(targetCluster)) continue;
+        world.put({ ...binding, metadata: { ...metadata, deletionTimestamp: kubeTime(now) } });
+      }
+    },
     ask(now: number): void {
       for (const binding of bindingsIn(world, family)) {
         const { name = '', generation } = binding.metadata;
