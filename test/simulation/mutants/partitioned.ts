@@ -59,4 +59,12 @@ export const partitionedMutants: readonly Mutant[] = [
     replace: '[certain, moves]',
     caughtBy: 'partitioned-batches',
   },
+  {
+    name: 'removes clusters of a paused placement',
+    danger: 'During an incident a policy change takes copies away, although somebody has stopped the rollout.',
+    file: 'src/hub/strategies/plan.ts',
+    find: 'remove: [],\n    stale: [...plan.stale, ...plan.move],',
+    replace: 'stale: [...plan.stale, ...plan.move],',
+    caughtBy: 'paused',
+  },
 ];

@@ -1,10 +1,12 @@
-// Nothing moves while frozen, observed from outside: from the Freezes on the server and the writes to bindings that
-// hubs send.
+// Nothing moves while frozen or paused, observed from outside: from the objects on the server and the writes to
+// bindings that hubs send.
 import type { Binding } from '../../../src/api/binding.ts';
 import { type FreezeSpec, freeze as freezes } from '../../../src/api/freeze.ts';
 import type { KubeObject } from '../../../src/api/object.ts';
+import type { Placement } from '../../../src/api/placement.ts';
 import type { Request } from '../../../src/api/transport.ts';
 import { deepEqual, isObject } from '../../../src/base/json.ts';
+import { clusterFamily } from '../../../src/hub/families.ts';
 import { type Checker, changeChecker } from '../../../src/sim/check.ts';
 import { isBinding, isDeleting } from './rollout-world.ts';
 
@@ -62,6 +64,35 @@ export function nothingMovesWhileFrozen({ placement, partOf, skewMs }: FrozenWor
       const { targetCluster } = binding.spec;
       const [name] = [...known].find(([, each]) => holdsAt(each, now) && covers(each.spec, targetCluster)) ?? [];
       return name && `${happening.who} ${does} on ${targetCluster}, which ${name} has frozen`;
+    },
+  };
+}
+
+/** A write is checked when it is sent, against a pause that every hub must have seen. */
+export function nothingMovesWhilePaused(placement: string): Checker {
+  const bindings = new Map<string, Binding>();
+  let pausedSince: number | undefined;
+  const follow = changeChecker('pauses', ({ stored, deleted }, _server, { now }) => {
+    const object = stored.object();
+    const { name = '' } = object.metadata;
+    if (isBinding(object)) {
+      if (deleted) bindings.delete(name);
+      else bindings.set(name, object);
+    } else if (object.kind === clusterFamily.placement.kind && name === placement) {
+      const isPaused = (object as Placement).spec.strategy?.paused === true;
+      pausedSince = isPaused ? (pausedSince ?? now) : undefined;
+    }
+    return undefined;
+  });
+  return {
+    name: 'nothing moves while paused',
+    look: (sight) => follow.look?.(sight),
+    hear(happening, { now }) {
+      if (happening.what !== 'sent' || !happening.who.startsWith('hub-')) return undefined;
+      if (pausedSince === undefined || now - pausedSince <= BEHIND_MS) return undefined;
+      const binding = bindings.get(happening.request.at.name ?? '');
+      const does = binding && moved(happening.request, binding);
+      return does && `${happening.who} ${does} on ${binding.spec.targetCluster} although the placement is paused`;
     },
   };
 }

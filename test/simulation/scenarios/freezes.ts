@@ -39,12 +39,12 @@ const DAZED_MS = SILENCE_MS + 30_000;
 const SKEW_MS = 2_000;
 const SHORTEST_MS = 60_000;
 const LONGEST_MS = 300_000;
-const MEMBERS = { c1: { part: 'a' }, c2: { part: 'a' }, c3: { part: 'b' }, c4: { part: 'b' } };
-const NAMES = Object.keys(MEMBERS);
+export const MEMBERS = { c1: { part: 'a' }, c2: { part: 'a' }, c3: { part: 'b' }, c4: { part: 'b' } };
+export const CLUSTERS = Object.keys(MEMBERS);
 const partOf = (cluster: string): string | undefined => (MEMBERS as Record<string, { part: string }>)[cluster]?.part;
 const part = (name: string) => ({ matchLabels: { part: name } });
 
-const STRATEGIES = [
+export const STRATEGIES = [
   { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 1, unavailablePeriodSeconds: 1 } },
   {
     type: 'Partitioned',
@@ -96,7 +96,7 @@ const freezesFrom = async (api: Transport): Promise<readonly KubeObject[]> =>
   (await api.call({ verb: 'list', at: { resource: freezes } })).list?.items ?? [];
 
 /** The type of a policy is immutable, so all of them pick by labels. */
-const picking = (names: readonly string[]) => ({
+export const picking = (names: readonly string[]) => ({
   placementType: 'PickAll',
   affinity: {
     clusterAffinity: {
@@ -112,7 +112,7 @@ const picking = (names: readonly string[]) => ({
 const pickedBy = ({ spec }: KubeObject): readonly string[] => {
   const { policy } = spec as { policy?: Partial<ReturnType<typeof picking>> };
   const terms = policy?.affinity?.clusterAffinity.requiredDuringSchedulingIgnoredDuringExecution.clusterSelectorTerms;
-  return terms?.[0]?.labelSelector.matchExpressions[0]?.values ?? NAMES;
+  return terms?.[0]?.labelSelector.matchExpressions[0]?.values ?? CLUSTERS;
 };
 
 function changes(world: World): Deed {
@@ -149,8 +149,8 @@ function changes(world: World): Deed {
       case 3:
       case 4:
       case 5: {
-        const some = NAMES.filter(() => roll(2) === 0);
-        return merge(api, placed, { spec: { policy: picking(some.length === 0 ? NAMES : some) } });
+        const some = CLUSTERS.filter(() => roll(2) === 0);
+        return merge(api, placed, { spec: { policy: picking(some.length === 0 ? CLUSTERS : some) } });
       }
       case 6:
         return merge(api, placed, {
@@ -188,7 +188,7 @@ function helper(world: World): Deed {
 
 // ---- end state
 
-function notDelivered(world: World): string | undefined {
+export function notDelivered(world: World): string | undefined {
   const store = world.store('hub');
   if (store === undefined) return 'the hub is down';
   const placement = store.get(`${placed.resource.group}/${placed.resource.plural}//${placed.name}`)?.object();

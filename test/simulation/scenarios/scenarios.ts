@@ -13,6 +13,7 @@ import { membershipScenario } from './membership.ts';
 import { overridesScenario } from './overrides.ts';
 import { partitionedScenario } from './partitioned.ts';
 import { partitionedBatchesScenario } from './partitioned-batches.ts';
+import { pausedScenario } from './paused.ts';
 import { schedulingScenario } from './scheduling.ts';
 import { stagedScenario } from './staged.ts';
 import { turnsScenario } from './turns.ts';
@@ -43,6 +44,7 @@ export const scenarios: readonly Scenario[] = [
   partitionedScenario({ name: 'partitioned', isLed: true, ciRuns: 120 }),
   partitionedScenario({ name: 'partitioned-two-leaders', isLed: false, ciRuns: 60 }),
   partitionedBatchesScenario,
+  pausedScenario,
   stagedScenario({ name: 'staged', isLed: true, family: clusterFamily, ciRuns: 250 }),
   stagedScenario({ name: 'staged-namespaced', isLed: true, family: namespacedFamily, ciRuns: 300, relabels: true }),
   stagedScenario({ name: 'staged-two-leaders', isLed: false, family: clusterFamily, ciRuns: 100 }),
