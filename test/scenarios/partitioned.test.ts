@@ -17,6 +17,9 @@ const MEMBERS = {
 };
 const BY_STAGE = ['canary', 'prod'].map((stage) => ({ name: stage, clusterSelector: { matchLabels: { stage } } }));
 
+/** Heartbeats are missed for five minutes before a member counts as unreachable. */
+const UNTIL_UNREACHABLE_MS = 420_000;
+
 async function installed(it: Delivery, spec: object): Promise<void> {
   await it.give(configMap('1'), deployment('web:1'));
   await it.place(spec);
@@ -118,6 +121,19 @@ describe('a partitioned rollout', () => {
     expect(await it.images()).toMatchObject({ c3: 'web:1', c4: 'web:1' });
     const group = await it.fleet.hub.get('clustergroups', undefined, 'first');
     expect(group.status).toMatchObject({ clusterCount: 5, readyClusterCount: 5, nonReadyClusterCount: 0 });
+    expect(group.status).not.toHaveProperty('nonReadyClusters');
+    for (const cluster of ['c4', 'c2']) it.fleet.cut(cluster, true);
+    await it.runs(UNTIL_UNREACHABLE_MS);
+    const status = async () => (await it.fleet.hub.get('clustergroups', undefined, 'first')).status;
+    expect(await status()).toMatchObject({
+      clusterCount: 5,
+      readyClusterCount: 3,
+      nonReadyClusterCount: 2,
+      nonReadyClusters: ['c2', 'c4'],
+    });
+    for (const cluster of ['c4', 'c2']) it.fleet.cut(cluster, false);
+    await it.runs(120_000);
+    expect(await status()).not.toHaveProperty('nonReadyClusters');
   });
 
   scenario.for(families)('leaves a paused cluster alone', { members: 2 }, async (it) => {
@@ -213,19 +229,54 @@ describe('a batch of a partitioned rollout', () => {
 });
 
 describe('a paused placement', () => {
-  scenario.for(families)('moves and removes nothing until it is resumed', { members: 3 }, async (it) => {
-    await installed(it, { policy: { placementType: 'PickFixed', clusterNames: ['c1', 'c2'] } });
-    await it.change({ strategy: { type: 'RollingUpdate', paused: true } });
-    await it.give(configMap('2'));
-    await it.change({ policy: { placementType: 'PickFixed', clusterNames: ['c2', 'c3'] } });
-    await it.runs();
-    expect(await it.values()).toEqual({ c1: '1', c2: '1', c3: '-' });
-    expect(await codesOf(it)).toEqual(['Paused']);
-    await it.change({ strategy: { paused: false } });
-    await it.runs(300_000);
-    expect(await it.values()).toEqual({ c1: '-', c2: '2', c3: '2' });
-  });
+  const STRATEGIES = {
+    RollingUpdate: { rollingUpdate: { maxUnavailable: 1 } },
+    Partitioned: { partitioned: { maxUnavailable: 1 } },
+  };
 
+  for (const [type, limits] of Object.entries(STRATEGIES)) {
+    const strategy = { type, ...limits };
+
+    scenario.for(families)(`with ${type} moves and removes nothing until it is resumed`, { members: 3 }, async (it) => {
+      await installed(it, { strategy, policy: { placementType: 'PickFixed', clusterNames: ['c1', 'c2'] } });
+      await it.change({ strategy: { paused: true } });
+      await it.give(configMap('2'));
+      await it.change({ policy: { placementType: 'PickFixed', clusterNames: ['c2', 'c3'] } });
+      await it.runs();
+      expect(await it.values()).toEqual({ c1: '1', c2: '1', c3: '-' });
+      expect(await codesOf(it)).toEqual(['Paused']);
+      await it.change({ strategy: { paused: false } });
+      await it.runs(300_000);
+      expect(await it.values()).toEqual({ c1: '-', c2: '2', c3: '2' });
+    });
+
+    scenario.for(families)(
+      `with ${type} finishes what its members apply already`,
+      { members: 3, delivers: { pullMs: 15_000, readyMs: 15_000 } },
+      async (it) => {
+        await installed(it, { strategy });
+        await it.runs(120_000);
+        expect(await it.said()).toEqual(DONE);
+        await it.give(deployment('web:2'));
+        await it.runs();
+        const moved = async () =>
+          Object.entries(await it.images()).flatMap(([cluster, image]) => (image === 'web:2' ? [cluster] : []));
+        expect(await moved()).toEqual(['c1']);
+        expect((await it.saidOf('c1'))['Available']).not.toMatch(/^True/);
+        await it.change({ strategy: { paused: true } });
+        await it.runs(300_000);
+        expect(await moved()).toEqual(['c1']);
+        expect((await it.saidOf('c1'))['Available']).toMatch(/^True/);
+        expect(await codesOf(it)).toEqual(['Paused']);
+        await it.change({ strategy: { paused: false } });
+        await it.runs(300_000);
+        expect(await moved()).toEqual(['c1', 'c2', 'c3']);
+      },
+    );
+  }
+});
+
+describe('a change of the strategy in mid-rollout', () => {
   scenario.for(families)('changes from one strategy to the other in mid-rollout', { members: 3 }, async (it) => {
     await installed(it, partitions({ maxUnavailable: 1 }));
     await it.give(deployment('web:bad'));
@@ -238,6 +289,34 @@ describe('a paused placement', () => {
     await it.give(deployment('web:2'));
     await it.runs(300_000);
     expect(new Set(Object.values(await it.images()))).toEqual(new Set(['web:2']));
+  });
+
+  scenario.for(families)('goes from a rolling update to partitions', { members: MEMBERS }, async (it) => {
+    const rolling = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } };
+    await installed(it, { strategy: rolling });
+    await it.give(deployment('web:bad'));
+    await it.runs();
+    const bad = async () =>
+      Object.entries(await it.images()).flatMap(([cluster, image]) => (image === 'web:bad' ? [cluster] : []));
+    const [down = '', ...others] = await bad();
+    expect(others).toEqual([]);
+    // The cluster that is down uses the window of its partition, wherever the rolling update has begun.
+    const isDown = { name: 'down', clusterName: down };
+    const rest = { name: 'rest', clusterSelector: {} };
+    await it.change({
+      strategy: {
+        type: 'Partitioned',
+        rollingUpdate: null,
+        partitioned: { maxUnavailable: 1, maxUnavailablePartitions: 0, partitions: [isDown, rest] },
+      },
+    });
+    await it.runs();
+    expect(await bad()).toHaveLength(1);
+    expect(await rolloutOf(it)).toMatchObject({ unavailable: 1, partitions: [{ unavailable: 1 }, { unavailable: 1 }] });
+    await it.give(deployment('web:2'));
+    await it.runs(300_000);
+    expect(new Set(Object.values(await it.images()))).toEqual(new Set(['web:2']));
+    expect(await rolloutOf(it)).toMatchObject({ state: 'Ready', ready: 5 });
   });
 });
 
