@@ -136,9 +136,13 @@ const placementOf = (name: string, partitioned: object) => ({
 });
 
 /** A namespace with everything in it, and its placement; it is gone again afterwards. */
-export async function open(fleet: Fleet, name: string, image: string, partitioned: object): Promise<Shop> {
+export const open = (fleet: Fleet, name: string, image: string, partitioned: object): Promise<Shop> =>
+  openWith(fleet, name, image, JSON.stringify(placementOf(name, partitioned)));
+
+/** `placement`: the manifest of a ClusterResourcePlacement with this name. */
+export async function openWith(fleet: Fleet, name: string, image: string, placement: string): Promise<Shop> {
   await fleet.apply(namespaceOf(name), settingsOf(name, '0'), deploymentOf(name, image), brokenIn(name));
-  const { code, stderr } = await fleet.try(['apply', '-f', '-'], JSON.stringify(placementOf(name, partitioned)));
+  const { code, stderr } = await fleet.try(['apply', '-f', '-'], placement);
   if (code !== 0) throw new Error(stderr);
   const followed = await follow(fleet, name);
   return {
