@@ -1,6 +1,9 @@
-// Many placements created at once, as `flotilla up` runs them: hub and members in processes of their own, members that answer at once. How long until the
-// first and until the last placement reports Available, what a binding costs the hub, what stays in memory, and what a restart costs.
-// FLOTILLA_BURST=PLACEMENTSxMEMBERS makes it smaller (200x100); below 51 members all is one process, and figures are not comparable.
+// Measures many placements that are created at once, as `flotilla up` runs them: hub and members in processes of their
+// own, members that answer at once. How long until the first and the last placement report Available, what a binding
+// costs the hub, what stays in memory, and what a restart costs.
+//
+// FLOTILLA_BURST=PLACEMENTSxMEMBERS makes it smaller (200x100). With less than 51 members all is one process, and the
+// figures are not comparable.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -117,7 +120,7 @@ interface Table {
   readonly rows: readonly { readonly cells: readonly unknown[] }[];
 }
 
-/** From a watch of tables: lists of whole statuses, or of tables that are made of them, would cost more than what is measured. */
+/** From a watch of tables: lists of full statuses would cost more than what is measured. */
 async function availableTimes(hub: Wire, names: readonly string[], began: number): Promise<readonly number[]> {
   const waiting = new Set(names);
   const times: number[] = [];
@@ -150,7 +153,7 @@ interface Reported {
   };
 }
 
-/** Of each placement: seconds from the moment at which its last member reported Available on its Work. Times are whole seconds. */
+/** Of each placement: seconds since its last member reported Available on its Work. Times are whole seconds. */
 async function statusLags(hub: Wire): Promise<readonly number[]> {
   const availableAt = ({ status }: Reported) =>
     Date.parse(status?.conditions?.find(({ type }) => type.endsWith('Available'))?.lastTransitionTime ?? '') / 1000;
@@ -185,7 +188,7 @@ interface Stored {
   readonly resourceVersion: string;
 }
 
-/** The revision of every object of the hub, but for heartbeats and for what belongs to the placement after the restart. */
+/** The revision of every object of the hub, except heartbeats and the objects of the placement after the restart. */
 async function revisionsOf(hub: Wire): Promise<ReadonlyMap<string, string>> {
   const isOfAfter = ({ name, namespace, labels = {} }: Stored) =>
     name.startsWith(AFTER) || namespace === AFTER || labels['kubernetes-fleet.io/parent-CRP'] === AFTER;

@@ -1,10 +1,10 @@
-// Runs controllers: watches what they name, and whenever something happens to a key observes, decides and performs until there is nothing
-// left to do. Guarantees: no wake-up is lost; one pass per key at a time; a pass sees the effects of all earlier passes of this process;
-// a controller decides nothing before all it watches is known; after `stop` no write goes out.
+// Runs controllers: watches their sources, and reconciles a key whenever something happens to it until nothing is left
+// to do. Guarantees: no wake-up is lost; one pass per key at a time; a pass sees the effects of all earlier passes of
+// this process; a controller decides nothing before all its sources are listed; after `stop` no write is sent.
 //
-// Begin with pass.ts. The parts: informers.ts (what is known), waking.ts (which keys a change concerns), queue.ts (when
-// they run), perform.ts (what is written), outcome.ts (what follows a failure), full-objects.ts (objects that a decision
-// needs in full), server-recovery.ts (when a server answers again), running-manager.ts (the state of it all).
+// Begin with pass.ts. The parts: informers.ts (caches), waking.ts (which keys a change concerns), queue.ts (when they
+// run), perform.ts (writes), outcome.ts (what follows a failure), full-objects.ts (objects that a decision needs in
+// full), server-recovery.ts (when a server answers again), running-manager.ts (the state).
 import { setMaxListeners } from 'node:events';
 import type { Registry } from 'prom-client';
 import type { Hold } from '../api/hold.ts';
@@ -45,30 +45,30 @@ export interface ManagerOptions {
   readonly controllers: readonly (AnyController | AnyWorker)[];
   /** Passes at a time, per controller. */
   readonly workers?: number;
-  /** Every key is looked at this often even if nothing happens: the last resort against our own mistakes. */
+  /** Every key is reconciled this often even if nothing happens, in case a wake-up was lost to a bug. */
   readonly resyncMs?: number;
-  /** False from the moment that no write may be issued any more (see leader.ts). */
+  /** False as soon as no write may be sent any more (see leader.ts). */
   mayWrite?(): boolean;
   readonly metrics?: Registry;
   /** Field manager of our writes. */
   readonly manager?: string;
-  /** Actions of one step at a time. */
+  /** Actions of one step that are performed at a time. */
   readonly sideBySide?: number;
-  /** Whole objects kept in memory. */
+  /** Bytes of full objects that are kept in memory. */
   readonly contentBytes?: number;
-  /** How long `stop` waits for calls under way before it gives them up. */
+  /** How long `stop` waits for calls under way before it cancels them. */
   readonly stopGraceMs?: number;
 }
 
 export interface Manager {
-  /** Resolves when everything that is watched is known; rejects with AbortError when stopped before. */
+  /** Resolves when all sources are listed; rejects with AbortError if the manager is stopped before. */
   readonly synced: Promise<void>;
-  /** Begins no pass and no write any more; resolves when all that runs has ended. */
+  /** Starts no pass and no write any more; resolves when everything under way has ended. */
   stop(): Promise<void>;
-  /** Nothing to do now: all is known, no key waits, runs or failed, no Event is on its way. Wake-ups in the future do not count. */
+  /** All sources are listed, no key waits, runs or failed, no Event is pending. Future wake-ups do not count. */
   idle(): boolean;
   state(): ManagerState;
-  /** What the last decision about this key waits for, of one controller or of all. */
+  /** The holds of the last decision about this key, of one controller or of all. */
   holdsOf(key: string, controller?: string): readonly Hold[];
 }
 
@@ -110,7 +110,7 @@ function managerOf(given: Deps, options: ManagerOptions): RunningManager {
   const slice = createTimeSlice(clock, nextTick === undefined ? {} : { nextTick });
   const reading = new AbortController();
   const writing = new AbortController();
-  // As many listeners as watches and calls: no leak.
+  // There are as many listeners as watches and calls, which is no leak.
   setMaxListeners(0, reading.signal, writing.signal);
   const mayWrite = () => !manager.isStopping && (options.mayWrite?.() ?? true);
 
@@ -123,7 +123,7 @@ function managerOf(given: Deps, options: ManagerOptions): RunningManager {
     onWhole({ source: { on, resource } }, object, isNew) {
       const { namespace, name = '' } = object.metadata;
       const place: Place = { on, resource, ...(namespace === undefined ? {} : { namespace }), name };
-      // Beside what is read there may be much that is not: it must not push out what is.
+      // Objects that no pass reads must not push out those that passes read.
       if (isNew || isLookedAt(manager, place)) contents.put(place, object);
     },
     onSynced: (informer) => onListed(manager, informer),

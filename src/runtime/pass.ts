@@ -1,6 +1,6 @@
-// One pass over a key: look, as often as more is needed; decide, or let a worker work; perform; say what came of it and when to look again.
-// Guarantees: nothing is decided while a lost write of the key has not been looked up; whatever was looked at wakes the key from before the
-// first wait on; a pass that ends because we stop leaves nothing behind.
+// One pass over a key: observe, as often as more objects are needed; decide, or let a worker work; perform; report the
+// outcome and when the key runs again. Guarantees: nothing is decided before a lost write of the key is read live; what
+// the pass has read wakes the key from before its first wait; a pass that is stopped leaves nothing behind.
 import { ApiError, messageOf } from '../base/errors.ts';
 import { mapLimit } from '../base/map-limit.ts';
 import type { ObjectCache } from './content.ts';
@@ -40,19 +40,19 @@ export interface PassOptions {
   readonly metrics: RuntimeMetrics;
   /** Field manager of our writes. */
   readonly manager: string;
-  /** Actions of one step at a time. */
+  /** Actions of one step that are performed at a time. */
   readonly sideBySide: number;
-  /** Aborted as soon as we stop: then nothing is begun any more. */
+  /** Aborted as soon as the manager stops: then nothing is started any more. */
   readonly reading: AbortSignal;
   readonly writing: AbortSignal;
   mayWrite(): boolean;
-  /** Some pass needs this object in full. */
+  /** Whether a pass has read this object in full. */
   isLookedAt(place: Place): boolean;
-  /** What `fold` brings about is the doing of this pass. */
+  /** Changes of the cache during `fold` do not wake this key. */
   signed(of: Running, key: string, fold: () => void): void;
-  /** Which server it was that gave no answer; undefined = the error is an answer, or of another kind. */
+  /** The server that did not answer; undefined = the error is an answer, or of another kind. */
   silentIn(error: unknown): ServerName | undefined;
-  /** This pass begins a write. */
+  /** Called when the pass starts a write. */
   writes(of: Running, key: string, place: Place): EndWrite;
 }
 
@@ -63,15 +63,15 @@ interface Pass {
   readonly key: string;
 }
 
-/** What came of a look: a decision to carry out, or what a worker has done. */
+/** The result of observing: a decision to carry out, or what a worker has done. */
 interface Looked {
   readonly decision: Decision;
-  /** What time it was. */
+  /** The time of the decision. */
   readonly at?: number;
   readonly performed?: Performed;
-  /** Those that gave a worker no answer to some call, whatever it made of that. */
+  /** Servers that did not answer a call of a worker, even if the worker went on. */
   readonly unanswered?: ReadonlySet<ServerName>;
-  /** Something that it wanted to read and may not, and went on without: it is tried again. */
+  /** A read that was refused, and that the pass went on without: the key is retried. */
   readonly refused?: ApiError;
 }
 
@@ -119,7 +119,7 @@ export async function reconcile(options: PassOptions, of: Running, key: string):
     performed = seen?.performed;
     remember(pass, decision, seen?.at);
     if (decision !== undefined && decision.steps.length > 0) performed = await carryOut(pass, decision);
-    // A key that failed is retried after a while, and decides again: what was to follow its steps must not come before that.
+    // A key that failed is retried and decides again, so a coalesced run must not come before the retry.
     const hasFailed = (performed?.failures.length ?? 0) > 0;
     if (decision?.coalesceUntil !== undefined && !hasFailed) of.queue.addAt(key, decision.coalesceUntil, 'report');
     next = performed === undefined ? { next: 'rest' } : after(pass, performed, decision?.again);
@@ -144,13 +144,13 @@ export async function reconcile(options: PassOptions, of: Running, key: string):
   else of.unanswered.set(key, unanswered);
   if (failure !== undefined && OUTCOMES[failure.class].isWorthTelling) of.failures.set(key, told(failure));
   else if (failure === undefined) of.failures.delete(key);
-  // A refusal that the pass went on from was seen by the controller already; the log hears of it here.
+  // The controller has handled a refused read already; here it is only logged.
   const logged = failure ?? (refused && { error: refused, class: 'refused' as const });
   report(pass, { durationMs: clock.now() - startedAt, decision, performed, failure: logged });
   return next;
 }
 
-/** A write of this key was lost: nothing is decided before its object was seen. */
+/** Reads the objects of lost writes live, before anything is decided. */
 async function settle({ options, of, key }: Pass): Promise<void> {
   const { informers, reading } = options;
   const places = of.unsettled.get(key);
@@ -162,7 +162,7 @@ async function settle({ options, of, key }: Pass): Promise<void> {
   of.unsettled.delete(key);
 }
 
-/** One look, as often as it needs to see more; undefined = not ours. */
+/** Observes, as often as more objects are needed, and decides; undefined = the key is not the controller's. */
 async function look(pass: Pass): Promise<Looked | undefined> {
   const { options, of, key } = pass;
   const { informers, contents, reading } = options;
@@ -196,7 +196,7 @@ async function look(pass: Pass): Promise<Looked | undefined> {
       throw new Error(`still asks for ${found.need.map((ref) => placeText(ref)).join(', ')} after ${round} gets`);
     }
     const lists = (found.watch ?? []).map((source) => open(pass, full, source));
-    // Before anything is waited for: what happens meanwhile must be heard.
+    // Before the first wait, so that a change meanwhile wakes the key.
     note(pass, full);
     await mapLimit(found.need, LOOKS_AT_A_TIME, (ref) => full.fetch(ref));
     if (found.ask !== undefined) await mapLimit(found.ask, LOOKS_AT_A_TIME, (each) => full.ask(each, reading));
@@ -216,7 +216,7 @@ function open({ options }: Pass, full: FullObjects, source: Source): Informer {
   return informer;
 }
 
-/** What wakes this key from now on. */
+/** Changes of these objects wake the key from now on. */
 function note({ options, of, key }: Pass, full: FullObjects): void {
   of.dependents.set(key, full.used);
   options.onDemand.set(`${of.controller.name} ${key}`, full.read);
@@ -258,7 +258,7 @@ function remember({ of, key }: Pass, decision: Decision | undefined, lookedAt: n
   else of.holds.set(key, decision.holds);
 }
 
-/** What a pass brings about does not wake its own key: a decision looks again anyway, a worker has seen its own answers. */
+/** Its own writes do not wake a key: a decision that wrote runs again anyway, and a worker has its answers. */
 function signedFolds({ options, of, key }: Pass): Folds {
   const { informers, contents } = options;
   const signed = (fold: () => void) => options.signed(of, key, fold);

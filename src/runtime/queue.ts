@@ -1,6 +1,6 @@
-// Keys that must be reconciled; due.ts says when. Guarantees: a key that was added is run after it was added (adding while it runs makes it run again); never
-// two runs of one key at a time; changes come before reports and reports before the resync, and none of them starves (lines.ts); a key that
-// fails waits longer each time; the loop gets its turn.
+// Keys that must be reconciled; due.ts says when. Guarantees: a key runs after it was added, and again if it is added
+// while it runs; one key never runs twice at a time; changes go before reports and reports before the resync, and none
+// of them starves (lines.ts); a key that fails waits longer each time; the event loop gets its turn.
 import type { Clock } from '../base/clock.ts';
 import type { Random } from '../base/random.ts';
 import { createDeadlines, type Deadlines } from './deadlines.ts';
@@ -25,42 +25,42 @@ export interface QueueOptions {
   readonly workers: number;
   /** Never rejects. */
   run(key: string): Promise<Next>;
-  /** A key that has just run lets the others go first. */
+  /** Delays a key that has written, so that other keys go first. */
   readonly yieldToOthers?: (run: () => void) => void;
 }
 
 export interface Queue {
   readonly waiting: number;
   readonly running: number;
-  /** Keys that failed and wait to be tried again. */
+  /** Keys that failed and wait for a retry. */
   readonly failing: number;
   /** All keys of which anything is remembered. */
   readonly remembered: number;
   readonly nextWakeAt: number | undefined;
   add(key: string, as: WorkClass): void;
-  /** Runs then, with all that comes until then, or before if something else asks for it. */
+  /** Runs the key then, or before if something else asks for it. */
   addAt(key: string, epochMs: number, as: Coalesced): void;
-  /** Replaces what an earlier decision asked for; undefined = no wake-up. `lookedAt`: what time it was for the decision. */
+  /** Replaces the wake-up of an earlier decision; undefined = none. `lookedAt`: the time of the decision. */
   wakeAt(key: string, epochMs: number | undefined, lookedAt?: number): void;
-  /** What stood in its way is gone: it runs now, and its failures so far are forgotten. */
+  /** Runs the key now and forgets its failures, because what blocked it is gone. */
   retryNow(key: string): void;
-  /** Starts nothing any more; resolves when what runs is done. */
+  /** Starts no key any more; resolves when the running ones are done. */
   stop(): Promise<void>;
 }
 
-/** What may wait for a moment. */
+/** Classes of work that may be coalesced. */
 export type Coalesced = 'fresh' | 'report';
 
 interface Entry {
   readonly key: string;
-  /** In line as these. The first place that comes up counts. */
+  /** The lines that the key stands in. The first one that comes up counts. */
   readonly queued: Set<WorkClass>;
-  /** Counts runs: a place in line from before a run is void. */
+  /** Counts runs, because a place in line from before a run is void. */
   run: number;
   running: boolean;
   /** Added while running. */
   readonly dirty: Set<WorkClass>;
-  /** Added while running, as what may wait until then. */
+  /** Added while running, to run at the given time. */
   readonly by: Map<Coalesced, number>;
   readonly attempts: Attempts;
 }
@@ -78,9 +78,9 @@ interface QueueState {
   readonly lines: Lines<Place>;
   readonly retries: Deadlines;
   readonly wakes: Deadlines;
-  /** Of a name of their own: nothing is waited for there, only what comes within a moment is looked at together. */
+  /** Their timers have a name of their own: they delay nothing, they put the changes of a moment together. */
   readonly coalesced: Readonly<Record<Coalesced, Deadlines>>;
-  /** After the running code, so that a burst of events is one run per key. */
+  /** Called after the running code, so that a burst of events is one run per key. */
   readonly pump: () => void;
   waiting: number;
   running: number;
@@ -205,7 +205,7 @@ function pump(state: QueueState): void {
     entry.queued.clear();
     entry.run++;
     entry.running = true;
-    // Whatever has gathered is seen by this run.
+    // This run includes what was coalesced until now.
     for (const deadlines of Object.values(state.coalesced)) deadlines.clear(entry.key);
     state.waiting--;
     state.running++;
@@ -226,7 +226,7 @@ async function start(state: QueueState, entry: Entry): Promise<void> {
   follow(state, entry, next);
   for (const as of entry.dirty) enter(state, entry, as);
   entry.dirty.clear();
-  // Only now: what the run asked for has taken the place of whatever was there before.
+  // Only now, because the run has replaced the wake-up from before it.
   for (const [as, epochMs] of entry.by) gather(state, entry.key, epochMs, as);
   entry.by.clear();
   forget(state, entry);
@@ -245,16 +245,16 @@ function forget({ entries }: QueueState, entry: Entry): void {
   entries.delete(entry.key);
 }
 
-// ---- news
+// ---- changes
 
-/** News about a key that may have failed before. */
+/** A change that concerns a key, which may have failed before. */
 function enter(state: QueueState, entry: Entry, as: WorkClass): void {
   if (entry.running) {
     enqueue(state, entry, as);
     return;
   }
   const { clock } = state.options;
-  // Without this, a key whose every run follows news would never be seen to rest, and never get out of the quiet.
+  // Without this, a key whose every run follows a change would never count as idle and stay suppressed.
   if (entry.queued.size === 0) entry.attempts.hasNews ||= as !== 'resync';
   const at = forNews(entry.attempts, as, { now: clock.now(), retryAt: state.retries.at(entry.key) });
   if (at === 'next') enqueue(state, entry, as);
@@ -268,7 +268,7 @@ function addAt(state: QueueState, key: string, epochMs: number, as: Coalesced): 
   else entry.by.set(as, Math.min(entry.by.get(as) ?? Number.POSITIVE_INFINITY, epochMs));
 }
 
-/** News, too, which a key that fails too often does not run for at once. */
+/** As `enter`, at a time: a key that fails too often runs later than that. */
 function gather({ entries, wakes, coalesced }: QueueState, key: string, epochMs: number, as: Coalesced): void {
   const suppressedUntil = entries.get(key)?.attempts.suppressedUntil ?? 0;
   const isQuiet = suppressedUntil > epochMs;

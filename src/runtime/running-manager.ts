@@ -1,4 +1,4 @@
-// A manager while it runs: what its controllers share, and what happens to them now.
+// The state of a manager while it runs: what its controllers share.
 import { messageOf } from '../base/errors.ts';
 import type { ObjectCache } from './content.ts';
 import type { WatchRule } from './controller.ts';
@@ -13,13 +13,13 @@ import type { Running } from './running.ts';
 import type { ServerRecovery } from './server-recovery.ts';
 import type { TimeSlice } from './time-slice.ts';
 
-/** A pass that writes. */
+/** The pass that a write belongs to. */
 export interface Author {
   readonly of: Running;
   readonly key: string;
 }
 
-/** Whether all that is watched is known. */
+/** Resolves when all sources are listed. */
 export interface Synced {
   readonly promise: Promise<void>;
   resolve(): void;
@@ -45,16 +45,16 @@ export interface RunningManager {
   readonly synced: Synced;
   /** Promises of the manager that `stop` waits for. */
   readonly owned: Set<Promise<void>>;
-  /** The pass that a change comes from. It looks again anyway. */
+  /** The pass whose write is being put into a cache. Its key is not woken by it. */
   author: Author | undefined;
-  /** What is being told to whom it concerns. */
+  /** The watch event that is being mapped to keys. */
   news: { readonly place: string; readonly revision: string | undefined } | undefined;
   isStopping: boolean;
   stopped: Promise<void> | undefined;
   cancelResync: () => void;
 }
 
-/** `stop` waits for it, and its failure is a bug. */
+/** Makes `stop` wait for the promise; a failure of it is a bug and is logged. */
 export function own({ owned, deps }: RunningManager, promise: Promise<void>): void {
   owned.add(promise);
   promise.catch((error) => deps.log.error('bug', { error: messageOf(error) })).finally(() => owned.delete(promise));

@@ -13,7 +13,7 @@ import { type Author, own, type RunningManager } from './running-manager.ts';
 
 const WALK_CHUNK = 256;
 
-/** A watch has its first list. */
+/** A watch has received its first list. */
 export function onListed(manager: RunningManager, informer: Informer): void {
   if (informer.close !== undefined) {
     wakeReaders(manager, informer, FIRST_LIST);
@@ -21,7 +21,7 @@ export function onListed(manager: RunningManager, informer: Informer): void {
   }
   for (const each of manager.running) {
     if (!each.isReady) makeReady(manager, each);
-    // An optional source came in: what looked absent is known now, to every key.
+    // An optional source is listed now, so every key may find objects that it took for absent.
     else if (each.controller.watches.some(({ source }) => source === informer.source))
       own(manager, walk(manager, each));
   }
@@ -53,7 +53,7 @@ function tell(manager: RunningManager, informer: Informer, change: Change<Projec
     for (const key of [...each.dependents.of(place)]) wake(manager, each, key, 'fresh');
     if (spec !== undefined) for (const key of [...each.dependents.of(spec)]) wake(manager, each, key, 'fresh');
   }
-  // Of a source that is still being listed, `walk` tells everything at its end.
+  // While a source is being listed, no key is woken: `walk` wakes all of them when the list is complete.
   if (!informer.isSynced) return;
   if (informer.close !== undefined) tellReaders(manager, informer, change);
   if (change.isSame) return;
@@ -66,7 +66,7 @@ function tell(manager: RunningManager, informer: Informer, change: Change<Projec
   }
 }
 
-/** Without a projection the watch cannot tell what a change means (the data of a ConfigMap is not in its metadata): all of them count. */
+/** Without a projection every change counts: the data of a ConfigMap, say, is not in the metadata that is watched. */
 function tellReaders(manager: RunningManager, informer: Informer, { key, item, old, isSame }: Change<Projected>): void {
   if (isSame && informer.source.project !== undefined) return;
   const namespace = (item ?? old)?.metadata.namespace;
@@ -81,7 +81,7 @@ export function wakeReaders(manager: RunningManager, informer: Informer, part: s
   }
 }
 
-/** Some pass has read this object in full. */
+/** Whether a pass has read this object in full. */
 export function isLookedAt({ running }: RunningManager, place: Place): boolean {
   const text = placeText(place);
   const spec = specText(text);
@@ -112,7 +112,7 @@ function keysFor(manager: RunningManager, of: Running, rule: WatchRule, { item, 
   }
 }
 
-/** A server answers again that did not for a while. A pass that runs finds out by itself; see `pass`. */
+/** A server answers again after an outage. Keys that are running are retried at the end of their pass, if need be. */
 export function retryUnanswered(manager: RunningManager, on: ServerName): void {
   if (manager.isStopping) return;
   for (const { source, reflector } of manager.informers.all) if (source.on === on) reflector?.retryNow();
@@ -146,7 +146,7 @@ export function countDepth({ metrics }: RunningManager, of: Running): void {
   of.depth = waiting;
 }
 
-/** Every key of a controller, behind all that is new. */
+/** Wakes every key of a controller, with less priority than changes. */
 export async function walk(manager: RunningManager, each: Running): Promise<void> {
   for (const rule of each.controller.watches) {
     const { cache } = manager.informers.of(rule.source);
@@ -161,7 +161,7 @@ export async function walk(manager: RunningManager, each: Running): Promise<void
   }
 }
 
-/** It came or went, or its kind does not tell what has changed. */
+/** True also for a created or deleted object, and for a kind without generations. */
 const hasNewSpec = ({ item, old }: Change<Projected>): boolean =>
   item === undefined ||
   old === undefined ||
@@ -171,7 +171,7 @@ const hasNewSpec = ({ item, old }: Change<Projected>): boolean =>
 
 type Sides = Pick<Change<Projected>, 'item' | 'old'>;
 
-/** Of a change both sides are asked, so that a rule that only looks at the item wakes the former owner, too. */
+/** Maps the object before and after the change, so that the former owner is woken, too. */
 function bothSides(rule: WatchRule, { item, old }: Sides, view: View): readonly string[] {
   if (item === undefined) return old === undefined ? [] : rule.toKeys(old, view);
   if (old === undefined) return rule.toKeys(item, view);

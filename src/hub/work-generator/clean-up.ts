@@ -70,8 +70,8 @@ export function cleanUp({
 }
 
 /**
- * Nothing may be on the cluster that no binding answers for: the survivor may not have been told yet what to do, or even that it will have something to
- * clean up.
+ * Every Work must belong to a binding with the finalizer. The survivor may not have it yet, so it gets it in the step
+ * before the Works are handed over.
  */
 function handOver(family: PlacementFamily, survivor: HubBinding, inherited: readonly HubWork[]): Decision {
   const because = `"${survivor.metadata.name}" takes over ${inherited.length} Works`;

@@ -7,7 +7,7 @@ import type { HubWork } from '../work-source.ts';
 export const keepsTakenOver = ({ metadata }: { readonly metadata: ObjectMeta }): boolean =>
   metadata.annotations?.[annotations.keepTakenOver] === 'true';
 
-/** undefined = it says so already. */
+/** undefined = the Work has the right mark already. */
 export const changedKeeping = (
   known: HubWork,
   keeps: boolean | undefined,
@@ -16,7 +16,7 @@ export const changedKeeping = (
     ? undefined
     : { [annotations.keepTakenOver]: keeps ? 'true' : null };
 
-/** A binding is marked only when its placement is deleted; a cluster that is no longer picked is cleaned up, as ever. */
+/** A binding is marked only when its placement is deleted; a cluster that is no longer picked is cleaned up. */
 export function changedMarks(
   binding: HubBinding,
   known: HubWork,

@@ -12,7 +12,7 @@ export interface Observed {
   readonly binding: HubBinding;
   /** Those labelled with the binding, and those that have the names it asks for. */
   readonly works: readonly HubWork[];
-  /** The whole group that the binding names; `missing` = the snapshot is gone, `incomplete` = parts are still to come. */
+  /** The group that the binding names; `missing` = it was deleted, `incomplete` = parts are not in the cache yet. */
   readonly group: readonly ResourceSnapshot[] | 'missing' | 'incomplete';
   /** Those that the binding names, cluster-scoped ones first; a text = the key of one that does not exist. */
   readonly overrides: readonly HubOverrideSnapshot[] | string;

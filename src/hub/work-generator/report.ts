@@ -131,9 +131,8 @@ function startedBy(binding: HubBinding, now: number): Condition | undefined {
 }
 
 /**
- * What was available before this order proves nothing about it. Otherwise the time of a cluster that cannot be tracked would
- * count from the order before. A generation that changed no Work, as that
- * of another policy by which the cluster is picked all the same, is no other order: what is told of it is as old as it is.
+ * A condition of an earlier desired state keeps no transition time, else the grace period of objects that cannot be
+ * tracked would count from then. A generation that changed no Work, such as one for another policy, is the same state.
  */
 const isOfAnotherOrder = ({ binding, works }: Observed, { type, observedGeneration = 0 }: Condition): boolean =>
   (type === 'Available' || type === 'Applied' || type === 'DiffReported') &&

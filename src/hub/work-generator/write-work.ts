@@ -57,7 +57,8 @@ export function writeWork(observed: Observed, desired: DesiredWork, known: HubWo
   if (isSameContent && isSameWay && isMarked && isForeignFree) return [];
   const of = seen(workSource, known);
   if (!isSameContent) {
-    // By JSON patch: a merge patch would drop nulls from the manifests. Foreign finalizers and owners are left to the next reconcile.
+    // By JSON patch: a merge patch would drop nulls from the manifests. The next reconcile removes foreign finalizers
+    // and owners.
     const operations: readonly JsonOperation[] = [
       { op: 'add', path: '/metadata/labels', value: marks.labels },
       {
