@@ -80,8 +80,10 @@ async function shown(
       spec: { overrideSpec: spec, overrideHash: 'YQ==' },
     },
     member('c1', 'prod'),
+    member('c10', 'test'),
     member('c2', 'test'),
     binding('c1'),
+    binding('c10'),
     binding('c2'),
     ...more,
   ]);
@@ -98,6 +100,7 @@ test.each(families)(
     expect(code).toBe(0);
     expect(text).toContain('cluster c1:\n  1. ResourceOverrideSnapshot "shop/ro-0"\n  ConfigMap "shop/app": changed');
     expect(text).toContain('data.value: "1" -> "on c1"');
+    expect(text.match(/^cluster c\d+/gm)).toEqual(['cluster c1', 'cluster c2', 'cluster c10']);
     expect(text).toContain('cluster c2: no override applies');
   },
 );

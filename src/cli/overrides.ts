@@ -4,8 +4,8 @@ import { unwrapped } from '../api/enveloped.ts';
 import { type MemberCluster, memberCluster } from '../api/member-cluster.ts';
 import { labels } from '../api/names.ts';
 import type { KubeObject } from '../api/object.ts';
-import { byText } from '../base/compare.ts';
 import { UserError } from '../base/errors.ts';
+import { byName } from '../base/natural-order.ts';
 import { writeYaml } from '../base/write-yaml.ts';
 import { createClient } from '../client/client.ts';
 import { applyOverrides } from '../hub/overrides/applying.ts';
@@ -58,7 +58,7 @@ export async function showOverrides(
       .then(({ items }) => items.flatMap((each) => family.bindings.project?.(each) ?? [])),
     readOverrides(client, { name, ...within(namespace) }),
   ]);
-  const picked = bindings.map(({ spec }) => spec.targetCluster).toSorted(byText);
+  const picked = bindings.map(({ spec }) => spec.targetCluster).toSorted(byName);
   if (cluster !== undefined && !picked.includes(cluster))
     throw new UserError('NotFound', `${titleOf(which)} does not pick a cluster "${cluster}"`);
   const { selected, notes } = await selectedNow(server, family.placements.project?.(placement) as HubPlacement);

@@ -106,6 +106,10 @@ test('the commands read a hub, in text and for programs, and name what is not th
   const one = await run((print) => showMember(server, 'a', { clock, output: 'json' }, print));
   expect(one.code).toBe(0);
   expect(JSON.parse(one.text)).toMatchObject({ name: 'a', state: 'Ready', nodes: '5', taints: ['soon=x:NoSchedule'] });
+  const more = await serving(['member-10', 'member-2', 'member-1'].map((name) => member(name)));
+  const { print, text } = printing();
+  await showMembers(await more.server(), { clock }, print);
+  expect(text().match(/^member-\d+/gm)).toEqual(['member-1', 'member-2', 'member-10']);
   await expect(showMember(server, 'c', { clock }, printing().print)).rejects.toThrow(
     'MemberCluster "c" not found (known: a, b)',
   );

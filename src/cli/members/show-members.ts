@@ -7,8 +7,8 @@ import { memberNamespace } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { type Work, work } from '../../api/work.ts';
 import type { Clock } from '../../base/clock.ts';
-import { by } from '../../base/compare.ts';
 import { ApiError, UserError } from '../../base/errors.ts';
+import { byName } from '../../base/natural-order.ts';
 import { createClient } from '../../client/client.ts';
 import { type MemberView, memberView } from '../../insight/progress/member-view.ts';
 import type { Connected } from '../server/connect.ts';
@@ -34,7 +34,9 @@ export async function showMembers(server: Server, { output, clock }: MembersOpti
     return EXIT.complete;
   }
   const bindings = await bindingsOf(server, print);
-  const views = members.map((each) => memberView(each, { bindings, works: [] })).toSorted(by(({ name }) => name));
+  const views = members
+    .map((each) => memberView(each, { bindings, works: [] }))
+    .toSorted((a, b) => byName(a.name, b.name));
   const look = { now: clock.now(), wide: output === 'wide' };
   print.line(forPrograms(output, () => ({ members: views })) ?? renderMembers(views, look));
   return exitOf(views);

@@ -1,8 +1,8 @@
 // The run that moves a placement with strategy External, for `flotilla status`.
 import type { Placement } from '../../api/placement.ts';
 import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
-import { by } from '../../base/compare.ts';
 import { LostError } from '../../base/errors.ts';
+import { byName } from '../../base/natural-order.ts';
 import type { Staging } from '../../insight/progress/placement-progress.ts';
 import { runProgressOf } from '../../insight/progress/run-progress.ts';
 import { lastMovedBy, movedBy, openRuns } from '../../insight/progress/runs-of-placement.ts';
@@ -70,7 +70,7 @@ function leavingIn(server: Pick<Connected, 'transport'>, which: WhichPlacement) 
     (ifRead(await createReader(server, which).bindings()) ?? [])
       .filter(({ metadata, spec }) => metadata.deletionTimestamp === undefined && spec.state === 'Unscheduled')
       .map(({ spec }) => ({ cluster: spec.targetCluster, revision: indexIn(spec.resourceSnapshotName, which.name) }))
-      .toSorted(by(({ cluster }) => cluster));
+      .toSorted((a, b) => byName(a.cluster, b.cluster));
   return async (state: string): Promise<Staging['leaving']> => {
     if (known?.state !== state) known = { state, leaving: await lost(read, []) };
     return known.leaving;

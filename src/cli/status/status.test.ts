@@ -149,6 +149,17 @@ describe('status', () => {
       expect(out.join('\n')).toMatch(/c9 +Leaving .*no longer picked; keeps its objects until a run removes them/);
     });
 
+    test('names them in the order in which people count, also for programs', async () => {
+      const left = ['c10', 'c9', 'c2'].map((name) => aBinding(name, 'TTTTT'));
+      const { show, out } = await serving(
+        { said: 'TTTTTT', spec: external, clusters: [at('c1', '1')] },
+        left.map((each) => ({ ...each, spec: { ...each.spec, state: 'Unscheduled' } }) as KubeObject),
+      );
+      await show({ output: 'json' });
+      const { leaving } = JSON.parse(out.join('\n')) as { leaving: { cluster: string }[] };
+      expect(leaving.map(({ cluster }) => cluster)).toEqual(['c2', 'c9', 'c10']);
+    });
+
     test.each([
       {
         it: 'by a change of what is selected',

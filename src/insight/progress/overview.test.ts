@@ -66,6 +66,12 @@ describe('an overview', () => {
     expect(members.map((row) => row.state)).toEqual([state]);
   });
 
+  test('lists members in the order in which people count', () => {
+    const names = ['member-10', 'member-2', 'member-1'];
+    const { members } = overviewOf({ ...nothing, members: names.map((name) => aMember(name, 'True', 'True')) });
+    expect(members.map(({ name }) => name)).toEqual(['member-1', 'member-2', 'member-10']);
+  });
+
   test('shows the last run of a placement if it failed, and none that succeeded', () => {
     const over = (says: string) => aRun({ says: `${INITIALIZED} Progressing:False:X ${says}`, stages: [] });
     const states = (run: ReturnType<typeof aRun>) =>

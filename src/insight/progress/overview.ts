@@ -6,6 +6,7 @@ import { conditionOf } from '../../api/next-condition.ts';
 import type { Placement } from '../../api/placement.ts';
 import type { StagedUpdateRun } from '../../api/staged-update-run.ts';
 import { byNumber, byText } from '../../base/compare.ts';
+import { byName } from '../../base/natural-order.ts';
 import { endOf, isActive } from '../../hub/freezes/frozen.ts';
 import { isExternal } from '../../hub/strategies/table.ts';
 import { withoutMarker } from '../plain-text.ts';
@@ -148,7 +149,7 @@ function urgentFirst<Row extends Listed>(rows: readonly Row[], states: readonly 
       byNumber(states.indexOf(a.state), states.indexOf(b.state)) ||
       byNumber(since(a), since(b)) ||
       byText(a.namespace ?? '', b.namespace ?? '') ||
-      byText(a.name, b.name),
+      byName(a.name, b.name),
   );
 }
 
