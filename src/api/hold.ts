@@ -88,7 +88,7 @@ const SENTENCES: Readonly<Record<HoldCode, (facts: Facts, on: string) => string>
   Frozen: (facts, on) =>
     `frozen by ${on}${facts['by'] === undefined ? '' : ` (by "${facts['by']}", not verified)`}: ${facts['reason'] ?? 'no reason given'}`,
   Leaving: (facts, on) =>
-    `${on} is leaving: ${remaining(facts)}${facts['agent'] === undefined ? '' : `; ${facts['agent']}, so the member will be removed at ${facts['forcedAt'] ?? '?'} regardless`}`,
+    `${on} is leaving: ${remaining(facts)}${facts['agent'] === undefined ? '' : `; ${facts['agent']}, so the member ${facts['forcedAt'] === undefined ? 'is removed now' : `will be removed at ${facts['forcedAt']} regardless`}`}`,
   MaxNew: (facts, on) =>
     facts['maxNew'] === 0
       ? 'maxNew is 0, so no cluster may start'

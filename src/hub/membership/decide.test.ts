@@ -833,11 +833,23 @@ describe('a member that leaves', () => {
     expect(ready?.message).toContain('2 works remain');
   });
 
-  test('says when it goes without an agent that never came', () => {
+  test('says that it goes at once if no agent has ever reported', () => {
     const decision = decide(observed({ cluster: aCluster(leavingSince(1000)), internal: anInternal() }));
-    const message = `MemberCluster "east" is leaving: 0 works remain; its agent has never connected, so the member will be removed at ${kubeTime(NOW - 1000 + 15 * MINUTE)} regardless`;
+    const message = `MemberCluster "east" is leaving: 0 works remain; its agent has never connected, so the member is removed now`;
     expect(statusPatch(decision)?.conditions?.find(({ type }) => type === 'ReadyToJoin')?.message).toBe(message);
     expect(decision.steps.flat()).toContainEqual(expect.objectContaining({ do: 'event', reason: 'Leaving', message }));
+    expect(decision.steps.flat()).toContainEqual(
+      expect.objectContaining({ do: 'delete', because: 'no agent of it has ever reported' }),
+    );
+    expect(decision.holds[0]?.until).toBeUndefined();
+  });
+
+  test('says when it goes without an agent that never came, if Works are still held for it', () => {
+    const setup = { cluster: aCluster(leavingSince(1000)), internal: anInternal(), works: [aWork('a')] };
+    const message = `MemberCluster "east" is leaving: 1 work remains; its agent has never connected, so the member will be removed at ${kubeTime(NOW - 1000 + 15 * MINUTE)} regardless`;
+    expect(statusPatch(decide(observed(setup)))?.conditions?.find(({ type }) => type === 'ReadyToJoin')?.message).toBe(
+      message,
+    );
   });
 
   test('tells of a new number without an Event', () => {

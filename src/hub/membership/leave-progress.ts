@@ -27,20 +27,26 @@ function silence(observed: Observed): string | undefined {
   return isUnreachable(observed) ? 'its agent is unreachable' : undefined;
 }
 
+/** Nothing of the hub is on the cluster and there is no agent to ask, so the member is removed at once. */
+export const hasNeverReported = ({ internal, cluster, works }: Observed): boolean =>
+  [internal?.status, cluster.status].every((status) => (status?.agentStatus ?? []).length === 0) && !works.some(isHeld);
+
 export function leavingHold(observed: Observed): Hold {
   const { cluster, works, settings } = observed;
   const since = leavingSince(observed);
   const agent = silence(observed);
   const forcedAt = since + settings.forceDeleteWaitMs;
+  const isAtOnce = hasNeverReported(observed);
   return {
     code: 'Leaving',
     subject: refTo(memberClusters.resource, cluster),
     facts: {
       works: works.filter(isHeld).length,
-      ...(agent === undefined ? {} : { agent, forcedAt: kubeTime(forcedAt) }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(agent === undefined || isAtOnce ? {} : { forcedAt: kubeTime(forcedAt) }),
     },
     since,
-    until: forcedAt,
+    ...(isAtOnce ? {} : { until: forcedAt }),
     next: 'wait, or check the agent of the member',
   };
 }

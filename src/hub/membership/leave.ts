@@ -13,11 +13,18 @@ import { type Action, type Decision, idle } from '../../runtime/controller.ts';
 import { isNamesakes, isOurs, isTerminating } from '../members/member-namespace.ts';
 import { hasProfileFinalizer, isOf } from '../profiles/decide.ts';
 import { internalMemberClusters, memberClusters, namespaces } from '../sources.ts';
-import { isStuck, leavingHold, leavingSince, PROGRESS_EVERY_MS, terminatingSince } from './leave-progress.ts';
+import {
+  hasNeverReported,
+  isStuck,
+  leavingHold,
+  leavingSince,
+  PROGRESS_EVERY_MS,
+  terminatingSince,
+} from './leave-progress.ts';
 import type { Observed } from './observed.ts';
 import { joinedVerdict, statusFor, type Verdict } from './report.ts';
 import { writeStatus } from './status-patch.ts';
-import { isHeld, releaseWorks } from './works.ts';
+import { releaseWorks } from './works.ts';
 
 type Steps = readonly (readonly Action[])[];
 
@@ -91,10 +98,6 @@ function leaveRequest({ cluster }: Observed) {
     spec: { state: 'Leave' },
   };
 }
-
-/** Nothing of the hub is on the cluster and there is no agent to ask: its identity is deleted at once. */
-const hasNeverReported = ({ internal, cluster, works }: Observed): boolean =>
-  [internal?.status, cluster.status].every((status) => (status?.agentStatus ?? []).length === 0) && !works.some(isHeld);
 
 /** Only a report about the present generation counts: an older one may be from before the request to leave. */
 function hasLeft({ internal, settings }: Observed): boolean {
