@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { patience } from '../../scripts/gate/patience.ts';
 import { type Fleet, startFleet } from './delivery.ts';
-import { skipsKubectl } from './server.ts';
+import { skipsKubectl, startServer } from './server.ts';
 
 const shop = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } };
 const web = (image: string) => ({
@@ -109,4 +109,20 @@ describe.skipIf(skipsKubectl)('Events on a placement', () => {
     expect(messages).toContainEqual(expect.stringContaining('ClusterResourcePlacement "shop" selects'));
     expect(messages.filter((message) => message.includes('""'))).toEqual([]);
   });
+});
+
+test.skipIf(skipsKubectl)('--event-ttl ends the Events of a server, and of no other', async () => {
+  await using short = await startServer({ args: ['--in-memory', '--event-ttl', '1s'] });
+  await using usual = await startServer({ args: ['--in-memory'] });
+  const event = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: 'seen', namespace: 'default' },
+    involvedObject: { kind: 'Namespace', name: 'default', namespace: 'default' },
+    reason: 'Seen',
+  });
+  for (const server of [short, usual]) await server.ok(['create', '-f', '-'], event);
+  const left = (server: typeof short) => server.ok(['get', 'events', '-n', 'default', '-o', 'name']);
+  await expect.poll(() => left(short), { timeout: patience(60_000), interval: 500 }).not.toContain('event/seen');
+  expect(await left(usual)).toContain('event/seen');
 });

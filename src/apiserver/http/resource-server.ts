@@ -209,7 +209,7 @@ function withRepeated<T>(by: Caller, decode: (onRepeated?: OnRepeated) => T): re
 }
 
 /** A body of unknown length counts as large. */
-const LARGE_BYTES = 64 * 1024;
+export const LARGE_BYTES = 64 * 1024;
 const isLarge = ({ headers }: Exchange['request']): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > LARGE_BYTES;
 
