@@ -29,22 +29,22 @@ describe('the next run of a key', () => {
   };
 
   test.each<[string, Partial<Attempts>, Next, 'next' | undefined | readonly [number, number]]>([
-    ['nothing is left', {}, { next: 'rest' }, undefined],
-    ['it has written', {}, { next: 'more' }, 'next'],
-    ['it met a conflict', {}, { next: 'again' }, 'next'],
-    ['it has written 17 times in a row', { immediateRetries: 16 }, { next: 'more' }, [100, 200]],
+    ['nothing is left', {}, { next: 'done' }, undefined],
+    ['it has written', {}, { next: 'continue' }, 'next'],
+    ['it met a conflict', {}, { next: 'retry' }, 'next'],
+    ['it has written 17 times in a row', { immediateRetries: 16 }, { next: 'continue' }, [100, 200]],
     [
       'it has written 17 times in a row, with news each time',
       { immediateRetries: 16, hasNews: true },
-      { next: 'more' },
+      { next: 'continue' },
       'next',
     ],
-    ['the server asked for a pause', {}, { next: 'again', notBefore: NOW + 5000 }, [5000, 5000]],
+    ['the server asked for a pause', {}, { next: 'retry', notBefore: NOW + 5000 }, [5000, 5000]],
     ['it failed', {}, { next: 'back-off' }, [100, 200]],
     ['it failed for the third time', { failures: 2 }, { next: 'back-off' }, [400, 800]],
     ['it failed often', { failures: 50 }, { next: 'back-off' }, [30_000, 60_000]],
-    ['an invariant is broken', {}, { next: 'slowly' }, [15_000, 30_000]],
-    ['an invariant stays broken', { failures: 50 }, { next: 'slowly' }, [300_000, 600_000]],
+    ['an invariant is broken', {}, { next: 'slow-back-off' }, [15_000, 30_000]],
+    ['an invariant stays broken', { failures: 50 }, { next: 'slow-back-off' }, [300_000, 600_000]],
   ])('when %s', (_name, before, next, expected) => {
     const waited = waitOf(having(before), next);
     if (typeof expected !== 'object') {
@@ -57,7 +57,7 @@ describe('the next run of a key', () => {
 
   test('after a success forgets failures', () => {
     const attempts = having({ failures: 9, immediateRetries: 20, suppressedUntil: NOW + 500, hasNews: true });
-    waitOf(attempts, { next: 'rest' });
+    waitOf(attempts, { next: 'done' });
     expect(attempts).toEqual(noAttempts());
   });
 

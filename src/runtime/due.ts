@@ -8,12 +8,12 @@ import type { WorkClass } from './lines.ts';
 // ---- the next run of a key
 
 /**
- * What a reconcile asks for: `rest` = nothing; `more` = it changed something and must run again; `again` = it met a
- * change by another client and has read it; `back-off` and `slowly` = it failed. The first few `more` and `again` in a
- * row run at once; after that they back off like failures.
+ * What a reconcile asks for: `done` = nothing; `continue` = it changed something and must run again; `retry` = it met a
+ * change by another client and has read it; `back-off` and `slow-back-off` = it failed. The first few `continue` and
+ * `retry` in a row run at once; after that they back off like failures.
  */
 export interface Next {
-  readonly next: 'rest' | 'more' | 'again' | 'back-off' | 'slowly';
+  readonly next: 'done' | 'continue' | 'retry' | 'back-off' | 'slow-back-off';
   readonly notBefore?: number;
   /** Do not let other keys run first. */
   readonly atOnce?: true;
@@ -22,7 +22,7 @@ export interface Next {
 /** The retry state of a key. */
 export interface Attempts {
   failures: number;
-  /** The number of `more` and `again` results in a row. */
+  /** The number of `continue` and `retry` results in a row. */
   immediateRetries: number;
   /** Until this time a watch event does not run the key at once, because the key failed too often. */
   suppressedUntil: number;
@@ -34,7 +34,7 @@ export interface Attempts {
 }
 
 const BACK_OFF: BackOff = { firstMs: 200, maxMs: 60_000 };
-const SLOWLY: BackOff = { firstMs: 30_000, maxMs: 600_000 };
+const SLOW_BACK_OFF: BackOff = { firstMs: 30_000, maxMs: 600_000 };
 const MAX_IMMEDIATE_RETRIES = 16;
 /**
  * From this many failures in a row on, watch events wait a moment too: they may show our own writes of the failing
@@ -66,19 +66,19 @@ export function afterRun(
 ): number | 'next' | undefined {
   const { hasNews } = attempts;
   attempts.hasNews = false;
-  if (next === 'rest') {
+  if (next === 'done') {
     clearAttempts(attempts);
     return undefined;
   }
-  if (next === 'more') attempts.failures = 0;
-  const isImmediate = next === 'more' || next === 'again';
+  if (next === 'continue') attempts.failures = 0;
+  const isImmediate = next === 'continue' || next === 'retry';
   if (isImmediate && (++attempts.immediateRetries <= MAX_IMMEDIATE_RETRIES || hasNews) && notBefore <= now) {
     if (attempts.immediateRetries > MAX_IMMEDIATE_RETRIES) attempts.suppressedUntil = now + QUIET_MS;
     return 'next';
   }
   attempts.failures++;
   const failures = Math.max(attempts.failures, attempts.immediateRetries - MAX_IMMEDIATE_RETRIES);
-  const waitMs = backOffMs(next === 'slowly' ? SLOWLY : BACK_OFF, failures, random);
+  const waitMs = backOffMs(next === 'slow-back-off' ? SLOW_BACK_OFF : BACK_OFF, failures, random);
   const retryAt = Math.max(now + waitMs, notBefore);
   if (attempts.failures >= FAILURES_BEFORE_QUIET || attempts.immediateRetries > MAX_IMMEDIATE_RETRIES) {
     attempts.suppressedUntil = Math.min(retryAt, now + QUIET_MS);

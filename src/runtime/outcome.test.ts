@@ -16,20 +16,20 @@ const maps = { group: '', plural: 'configmaps', kind: 'ConfigMap' };
 
 describe('a failure', () => {
   test.each([
-    { of: new UserError('Bad', 'bad'), is: 'user', next: 'rest', look: undefined },
-    { of: modified(maps, 'a'), is: 'conflict', next: 'again', look: 'now' },
-    { of: alreadyExists(maps, 'a'), is: 'exists', next: 'again', look: 'now' },
-    { of: notFound(maps, 'a'), is: 'missing', next: 'again', look: 'now' },
+    { of: new UserError('Bad', 'bad'), is: 'user', next: 'done', look: undefined },
+    { of: modified(maps, 'a'), is: 'conflict', next: 'retry', look: 'now' },
+    { of: alreadyExists(maps, 'a'), is: 'exists', next: 'retry', look: 'now' },
+    { of: notFound(maps, 'a'), is: 'missing', next: 'retry', look: 'now' },
     { of: tooManyRequests('slow down', 3), is: 'throttled', next: 'back-off', look: undefined },
     { of: new ApiError(503, 'ServiceUnavailable', 'later'), is: 'throttled', next: 'back-off', look: undefined },
     { of: forbidden(maps, 'a', 'no'), is: 'refused', next: 'back-off', look: undefined },
     { of: invalid(maps, 'a', []), is: 'refused', next: 'back-off', look: undefined },
     { of: internalError('boom'), is: 'refused', next: 'back-off', look: undefined },
     { of: expired('old'), is: 'refused', next: 'back-off', look: undefined },
-    { of: new LostError('gone'), is: 'lost', next: 'again', look: 'first' },
-    { of: new InvariantError('bug'), is: 'invariant', next: 'slowly', look: undefined },
+    { of: new LostError('gone'), is: 'lost', next: 'retry', look: 'first' },
+    { of: new InvariantError('bug'), is: 'invariant', next: 'slow-back-off', look: undefined },
     { of: new FencedError('no'), is: 'fenced', next: 'back-off', look: undefined },
-    { of: new AbortError('stop'), is: 'stopped', next: 'rest', look: undefined },
+    { of: new AbortError('stop'), is: 'stopped', next: 'done', look: undefined },
     { of: new TypeError('x is not a function'), is: 'other', next: 'back-off', look: undefined },
     { of: 'thrown text', is: 'other', next: 'back-off', look: undefined },
   ] as const)('$of is $is: $next', ({ of, is, next, look }) => {
@@ -49,8 +49,8 @@ describe('a failure', () => {
   });
 
   test('among others: the most patient decides', () => {
-    expect(longestWait(['again', 'back-off', 'again'])).toBe('back-off');
-    expect(longestWait(['again', 'rest'])).toBe('again');
-    expect(longestWait(['back-off', 'slowly'])).toBe('slowly');
+    expect(longestWait(['retry', 'back-off', 'retry'])).toBe('back-off');
+    expect(longestWait(['retry', 'done'])).toBe('retry');
+    expect(longestWait(['back-off', 'slow-back-off'])).toBe('slow-back-off');
   });
 });

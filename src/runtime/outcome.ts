@@ -31,19 +31,19 @@ export interface Outcome {
 
 export const OUTCOMES: Readonly<Record<FailureClass, Outcome>> = {
   /** The condition reports it; the object must change. */
-  user: { next: 'rest', endsStep: false, level: 'info', isWorthTelling: true },
+  user: { next: 'done', endsStep: false, level: 'info', isWorthTelling: true },
   /** Another client changed the object: read it and decide again. */
-  conflict: { next: 'again', look: 'now', endsStep: false, level: 'info' },
-  exists: { next: 'again', look: 'now', endsStep: false, level: 'info' },
-  missing: { next: 'again', look: 'now', endsStep: false, level: 'info' },
+  conflict: { next: 'retry', look: 'now', endsStep: false, level: 'info' },
+  exists: { next: 'retry', look: 'now', endsStep: false, level: 'info' },
+  missing: { next: 'retry', look: 'now', endsStep: false, level: 'info' },
   throttled: { next: 'back-off', endsStep: true, level: 'warn', isWorthTelling: true },
   refused: { next: 'back-off', endsStep: false, level: 'warn', isWorthTelling: true },
   /** The write may have happened: nothing is decided for this key before the object was read. */
-  lost: { next: 'again', look: 'first', endsStep: true, level: 'warn' },
-  invariant: { next: 'slowly', endsStep: true, level: 'error', isWorthTelling: true },
+  lost: { next: 'retry', look: 'first', endsStep: true, level: 'warn' },
+  invariant: { next: 'slow-back-off', endsStep: true, level: 'error', isWorthTelling: true },
   /** Not the leader any more, or not for long enough to finish a write. */
   fenced: { next: 'back-off', endsStep: true, level: 'info' },
-  stopped: { next: 'rest', endsStep: true, level: 'info' },
+  stopped: { next: 'done', endsStep: true, level: 'info' },
   other: { next: 'back-off', endsStep: true, level: 'warn', isWorthTelling: true },
 };
 
@@ -86,7 +86,7 @@ export const isNoAnswer = (error: unknown): boolean =>
 export const retryAfterMs = (error: unknown): number =>
   error instanceof ApiError ? (error.details?.retryAfterSeconds ?? 0) * 1000 : 0;
 
-const PATIENCE: readonly Next['next'][] = ['rest', 'more', 'again', 'back-off', 'slowly'];
+const PATIENCE: readonly Next['next'][] = ['done', 'continue', 'retry', 'back-off', 'slow-back-off'];
 
 /**
  * Of several failures the longest wait wins: a server that asked for a delay must not be called early because of a

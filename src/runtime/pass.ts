@@ -114,7 +114,7 @@ export async function reconcile(options: PassOptions, of: Running, key: string):
   try {
     await settle(pass);
     seen = await look(pass);
-    if (reading.aborted) return { next: 'rest' };
+    if (reading.aborted) return { next: 'done' };
     decision = seen?.decision;
     performed = seen?.performed;
     remember(pass, decision, seen?.at);
@@ -122,11 +122,11 @@ export async function reconcile(options: PassOptions, of: Running, key: string):
     // A key that failed is retried and decides again, so a coalesced run must not come before the retry.
     const hasFailed = (performed?.failures.length ?? 0) > 0;
     if (decision?.coalesceUntil !== undefined && !hasFailed) of.queue.addAt(key, decision.coalesceUntil, 'report');
-    next = performed === undefined ? { next: 'rest' } : after(pass, performed, decision?.again);
+    next = performed === undefined ? { next: 'done' } : after(pass, performed, decision?.again);
     refused = seen?.refused;
     if (refused !== undefined) next = afterRefusal(pass, next);
   } catch (thrown) {
-    if (reading.aborted) return { next: 'rest' };
+    if (reading.aborted) return { next: 'done' };
     error = thrown;
     const kind = isWorker(controller) ? classOf(thrown) : classOfRead(thrown);
     metrics.failed(controller.name, kind);
@@ -294,7 +294,10 @@ async function carryOut(pass: Pass, decision: Decision): Promise<Performed> {
 
 function after({ options, of }: Pass, { failures, changed }: Performed, again: Decision['again']): Next {
   if (failures.length === 0) {
-    return { next: changed && again !== 'later' ? 'more' : 'rest', ...(again === 'at once' ? { atOnce: true } : {}) };
+    return {
+      next: changed && again !== 'later' ? 'continue' : 'done',
+      ...(again === 'at once' ? { atOnce: true } : {}),
+    };
   }
   for (const failure of failures) options.metrics.failed(of.controller.name, failure.class);
   return {

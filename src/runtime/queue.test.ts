@@ -55,18 +55,18 @@ function bench(
     began,
     inside,
     owed,
-    async end(key, next = { next: 'rest' }) {
+    async end(key, next = { next: 'done' }) {
       ends.get(key)?.shift()?.(next);
       await ticks();
     },
   };
 }
 
-const REST: Next = { next: 'rest' };
+const DONE: Next = { next: 'done' };
 
 describe('a queue', () => {
   test('runs a key once, however often it was added before', async () => {
-    const { queue, began } = bench({ run: async () => REST });
+    const { queue, began } = bench({ run: async () => DONE });
     for (let i = 0; i < 5; i++) queue.add('a', 'fresh');
     await ticks();
     expect(began).toEqual(['a']);
@@ -135,7 +135,7 @@ describe('a queue', () => {
     const { queue, began } = bench({
       async run() {
         if (count++ < 200) queue.add(`n${count}`, 'fresh');
-        return REST;
+        return DONE;
       },
     });
     queue.add('n0', 'fresh');
@@ -227,8 +227,8 @@ describe('a queue', () => {
     const { queue, began, end } = bench({ yieldToOthers: (run) => later.push(run) });
     for (const key of ['a', 'b']) queue.add(key, 'fresh');
     await ticks();
-    await end('a', { next: 'more' });
-    await end('b', { next: 'more', atOnce: true });
+    await end('a', { next: 'continue' });
+    await end('b', { next: 'continue', atOnce: true });
     expect(began).toEqual(['a', 'b', 'b']);
     expect(queue.waiting).toBe(1);
     await end('b');
@@ -273,7 +273,7 @@ describe('a queue', () => {
     });
     expect(gaps.length).toBeGreaterThan(10);
     expect(queue.failing).toBe(1);
-    next = REST;
+    next = DONE;
     queue.add('a', 'fresh');
     clock.advance(60_000);
     await ticks();
@@ -293,7 +293,7 @@ describe('a queue', () => {
   });
 
   test('brings a retry forward when there is news', async () => {
-    const { queue, clock, began } = bench({ run: async () => ({ next: 'slowly' }) });
+    const { queue, clock, began } = bench({ run: async () => ({ next: 'slow-back-off' }) });
     queue.add('a', 'fresh');
     await ticks();
     clock.advance(100);
@@ -306,7 +306,7 @@ describe('a queue', () => {
   });
 
   test('follows success with a look at once, but not for ever', async () => {
-    const { queue, clock, began } = bench({ run: async () => ({ next: 'more' }) });
+    const { queue, clock, began } = bench({ run: async () => ({ next: 'continue' }) });
     queue.add('a', 'fresh');
     await ticks(500);
     expect(began.length).toBe(17);
@@ -318,7 +318,7 @@ describe('a queue', () => {
 
   test('is at its usual speed again after it has hurried too often, if then every run follows news', async () => {
     let acts = 17;
-    const { queue, clock, began } = bench({ run: async () => ({ next: acts-- > 0 ? 'more' : 'rest' }) });
+    const { queue, clock, began } = bench({ run: async () => ({ next: acts-- > 0 ? 'continue' : 'done' }) });
     queue.add('a', 'fresh');
     await ticks(500);
     expect(began.length).toBe(17);
@@ -339,7 +339,7 @@ describe('a queue', () => {
     const { queue, clock, began } = bench({
       run: async (key) => {
         queue.add(key, 'fresh');
-        return { next: 'more' };
+        return { next: 'continue' };
       },
     });
     queue.add('a', 'fresh');
@@ -366,7 +366,7 @@ describe('a queue', () => {
   });
 
   test('wakes a key at the time that the last decision named', async () => {
-    const { queue, clock, began } = bench({ run: async () => REST });
+    const { queue, clock, began } = bench({ run: async () => DONE });
     const start = clock.now();
     queue.wakeAt('a', start + 1000);
     queue.wakeAt('b', start + 2000);
@@ -390,7 +390,7 @@ describe('a queue', () => {
     const { queue, clock, began } = bench({
       async run(key) {
         queue.wakeAt(key, clock.now() - 5);
-        return REST;
+        return DONE;
       },
     });
     queue.add('a', 'fresh');
@@ -408,7 +408,7 @@ describe('a queue', () => {
         const lookedAt = clock.now();
         clock.advance(7);
         if (began.length === 1) queue.wakeAt(key, lookedAt + 5, lookedAt);
-        return REST;
+        return DONE;
       },
     });
     queue.add('a', 'fresh');
@@ -441,7 +441,7 @@ describe('a queue', () => {
       async run(key) {
         began.push(key);
         now += 2;
-        return REST;
+        return DONE;
       },
     });
     for (let i = 0; i < 10; i++) queue.add(`k${i}`, 'fresh');
@@ -477,7 +477,7 @@ describe('a queue', () => {
       random: seededRandom(1),
       slice: createTimeSlice(counting),
       workers: 4,
-      run: async () => REST,
+      run: async () => DONE,
     });
     for (let i = 0; i < 10_000; i++) queue.wakeAt(`k${i}`, clock.now() + 1000 + ((i * 7919) % 10_000));
     expect(timers).toBe(1);
@@ -497,7 +497,7 @@ describe('a queue', () => {
     queue.add('c', 'fresh');
     await ticks();
     expect(isStopped).toBe(false);
-    await end('a', { next: 'again' });
+    await end('a', { next: 'retry' });
     await stopped;
     expect(began).toEqual(['a']);
   });
@@ -505,7 +505,7 @@ describe('a queue', () => {
   test('loses no key and never runs one twice at a time, whatever happens in whatever order', async () => {
     const keys = ['a', 'b', 'c'];
     const anyKey = fc.constantFrom(...keys);
-    const anyNext = fc.constantFrom<Next['next']>('rest', 'more', 'again', 'back-off', 'slowly');
+    const anyNext = fc.constantFrom<Next['next']>('done', 'continue', 'retry', 'back-off', 'slow-back-off');
     const step = fc.oneof(
       fc.record({
         do: fc.constant('add' as const),
