@@ -174,7 +174,7 @@ async function prepare(it: Delivery, step: Step, at: number): Promise<void> {
 describe(`the forecast of a rollout (seed ${testSeed})`, () => {
   for (const family of families) {
     const [members = {}] = fc.sample(anyFleet, { numRuns: 1, seed: testSeed });
-    const steps = fc.sample(anyStep, { numRuns: isFull ? 30 : 5, seed: testSeed + families.indexOf(family) });
+    const steps = fc.sample(anyStep, { numRuns: isFull ? 15 : 5, seed: testSeed + families.indexOf(family) });
     scenario.for([family])('is what the hub does', { members, delivers: SLOW }, async (it) => {
       for (const [name, ring] of [
         ['group-a', 'a'],
