@@ -1,23 +1,18 @@
 // docs/seeds.md is true: its blocks, in its order, word for word, on the fleets that it names, print what stands below them; and its manifests
 // and commands are those of seed 002.
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { patience } from '../../scripts/gate/patience.ts';
 import { commands, manifests } from '../seeds/index.ts';
-import { type Running, start } from './fleet.ts';
-import { isAsShown, type Step, stepsOf } from './seeds-walk.ts';
-import { kubectlPath, program, run, skipsKubectl } from './server.ts';
+import { isAsShown, stepsOf } from './seeds-walk.ts';
+import { skipsKubectl } from './server.ts';
+import { aTerminal, stepsIn } from './terminal.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/seeds.md'), 'utf8');
 /** Done by whoever runs this suite. */
 const PREPARED = 'npm ci && npm run build\n';
-/** Runs in a terminal of its own until the next one, or the end. */
-const LASTING = /^flotilla up (.*)\n$/;
-/** One block has many commands, and each of those that wait has a limit of its own. */
-const PATIENCE_MS = patience(180_000);
 
 describe('a page that is a walk', () => {
   const block = (info: string, text: string) => `\`\`\`${info}\n${text}\`\`\`\n`;
@@ -93,48 +88,12 @@ describe('docs/seeds.md', () => {
 });
 
 describe.skipIf(skipsKubectl)('the walk of docs/seeds.md', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'flotilla-walk-'));
-  const env = { PATH: `${folder}:${process.env['PATH']}`, HOME: folder };
-  let fleet: Running | undefined;
-  /** Pasted into one terminal, they are in force from then on. */
-  let exports = '';
-  beforeAll(() => {
-    symlinkSync(kubectlPath as string, join(folder, 'kubectl'));
-    writeFileSync(join(folder, 'flotilla'), `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`, {
-      mode: 0o755,
-    });
-  });
-  afterAll(async () => {
-    await fleet?.[Symbol.asyncDispose]();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
-  async function startFleet(words: string, { prints, line }: Step): Promise<void> {
-    expect(await fleet?.stop('SIGINT')).toBe(fleet && 0);
-    // Here others may have the usual port, and the working directory is not the one of a newcomer's terminal.
-    fleet = start(folder, [...words.split(' '), '--port', '0', '--data-dir', join(folder, '.flotilla')], env);
-    await fleet.says(/^try:\n( {2}.*\n)+$/m);
-    if (!isAsShown(prints, fleet.output())) expect(fleet.output(), `docs/seeds.md:${line}`).toBe(prints);
-  }
-
-  async function walk(step: Step): Promise<void> {
-    const script = `exec 2>&1\n${exports}${step.commands}`;
-    const { code, stdout } = await run('/bin/sh', ['-c', script], { cwd: folder, env, timeoutMs: PATIENCE_MS });
-    const where = `docs/seeds.md:${step.line}`;
-    if (!isAsShown(step.prints, stdout)) expect(stdout, where).toBe(step.prints);
-    expect(code, where).toBe(step.code);
-    exports += (step.commands.match(/^export .*\n/gm) ?? []).join('');
-  }
-
   test('leads through both scopes', { timeout: patience(600_000) }, async () => {
-    const [first, ...steps] = stepsOf(page);
+    await using terminal = aTerminal();
+    const [first, ...steps] = stepsIn('docs/seeds.md');
     expect(first?.commands).toBe(PREPARED);
-    for (const step of steps) {
-      const [, words] = LASTING.exec(step.commands) ?? [];
-      if (words === undefined) await walk(step);
-      else await startFleet(`up ${words}`, step);
-    }
-    expect(await fleet?.stop('SIGINT')).toBe(0);
-    expect(readdirSync(folder).filter((name) => !name.startsWith('.'))).toEqual(['flotilla', 'kubectl']);
+    await terminal.walk('docs/seeds.md', steps);
+    const left = readdirSync(terminal.folder).filter((name) => !name.startsWith('.'));
+    expect(left).toEqual(['flotilla', 'kubectl']);
   });
 });
