@@ -1,6 +1,7 @@
 // Whoever has kept a token of a member that left, was revoked or was rebuilt is nobody to the hub.
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { patience } from '../../scripts/gate/patience.ts';
 import { codeFor, tokenIn, tracesOf } from './credentials.ts';
 import { flotilla, kubectlFor, type Running, start } from './fleet.ts';
 import { type Server, skipsKubectl, startServer } from './server.ts';
@@ -95,7 +96,7 @@ describe.skipIf(skipsKubectl)('the tokens of a member', () => {
     const path = 'jsonpath={.status.agentStatus[0].lastReceivedHeartbeat}';
     const beat = () => hub('get', 'membercluster', NAME, '-o', path);
     const before = await beat();
-    await expect.poll(beat, { timeout: 60_000 }).not.toBe(before);
+    await expect.poll(beat, { timeout: patience(60_000) }).not.toBe(before);
   });
 
   test('one that was never used ends with its member, too', async () => {
