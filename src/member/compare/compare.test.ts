@@ -153,6 +153,17 @@ const ROWS: readonly Row[] = [
     ],
   },
   {
+    name: 'a custom object: lists are compared by position, whatever their type is in the definition',
+    manifest: widget({ map: [{ name: 'a' }, { name: 'b' }], set: ['a', 'b'] }),
+    live: widget({ map: [{ name: 'a', size: 1 }, { name: 'b' }, { name: 'c' }], set: ['b', 'a'] }),
+    partial: [
+      { path: '/spec/map/0/size', valueInMember: '1' },
+      { path: '/spec/map/-', valueInMember: '{"name":"c"}' },
+      { path: '/spec/set/0', valueInHub: 'a', valueInMember: 'b' },
+      { path: '/spec/set/1', valueInHub: 'b', valueInMember: 'a' },
+    ],
+  },
+  {
     name: 'a custom object: what the server filled into list entries is no partial difference',
     manifest: widget({ ports: [{ port: 80 }] }),
     live: widget({ ports: [{ port: 80, protocol: 'TCP' }] }),
