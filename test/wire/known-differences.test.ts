@@ -73,6 +73,32 @@ const converted = {
 
 const rows: readonly { readonly id: string; shows(send: Send, kubeconfig: string): Promise<void> }[] = [
   {
+    id: 'managed-fields',
+    async shows(send, kubeconfig) {
+      const path = `${CM}/kube-root-ca.crt`;
+      while ((await send('GET', path)).code === 404);
+      const owners = async (of: string) => {
+        const metadata = (await send('GET', of)).json?.['metadata'] as { readonly managedFields?: readonly object[] };
+        return metadata.managedFields;
+      };
+      expect(await owners(path)).toBeUndefined();
+      expect(await send('POST', CM, { metadata: { name: 'owned' }, data: { a: '1' } })).toMatchObject({ code: 201 });
+      expect(await owners(`${CM}/owned`)).toMatchObject([
+        { operation: 'Update', fieldsV1: { 'f:data': { 'f:a': {} } } },
+      ]);
+      // The first apply gives what is there to a manager of its own.
+      const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { labels: { a: 'b' } } };
+      const headers = { 'content-type': 'application/apply-patch+yaml' };
+      const query = '?fieldManager=one';
+      const body = JSON.stringify(applied);
+      expect(await call(kubeconfig, 'PATCH', `${path}${query}`, { body, headers })).toMatchObject({ code: 200 });
+      expect(await owners(path)).toMatchObject([
+        { manager: 'one', operation: 'Apply', fieldsV1: { 'f:metadata': { 'f:labels': { 'f:a': {} } } } },
+        { manager: 'before-first-apply', operation: 'Update', fieldsV1: { 'f:data': { 'f:ca.crt': {} } } },
+      ]);
+    },
+  },
+  {
     id: 'watch-future-revision',
     async shows(send) {
       const path = `${CM}?watch=true&resourceVersion=999999999&timeoutSeconds=1`;

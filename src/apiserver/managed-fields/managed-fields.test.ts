@@ -299,6 +299,35 @@ describe('an update', () => {
     );
   });
 
+  test('of twelve managers, one after the other, merges the oldest three', () => {
+    const names = Array.from({ length: 12 }, (_, index) => `m-${String(index).padStart(2, '0')}`);
+    let owners: Owners = new Map();
+    let old = object({ free: {} });
+    for (const [index, manager] of names.entries()) {
+      const free = Object.fromEntries(names.slice(0, index + 1).map((each) => [each, true]));
+      const next = object({ free });
+      const change = { versions: VERSIONS, owners, old, next, apiVersion: API };
+      const time = `2026-01-01T00:00:${10 + index}Z`;
+      owners = ownersAfterUpdate(change, { ...by(manager), operation: 'Update' }, time);
+      old = next;
+    }
+    const entries = encodeOwners(owners) as readonly { readonly manager: string; readonly time: string }[];
+    expect(entries.map(({ manager, time }) => `${manager} ${time.slice(17, 19)}`)).toEqual([
+      'ancient-changes 12',
+      ...names.slice(3).map((manager, index) => `${manager} ${13 + index}`),
+    ]);
+    expect(entries[0]).toMatchObject({
+      fieldsV1: { 'f:spec': { 'f:free': { 'f:m-00': {}, 'f:m-01': {}, 'f:m-02': {} } } },
+    });
+    // The next one of a manager that was merged is an entry of its own again.
+    const next = object({ free: { ...(old as unknown as { spec: { free: object } }).spec.free, late: true } });
+    const change = { versions: VERSIONS, owners, old, next, apiVersion: API };
+    const again = encodeOwners(
+      ownersAfterUpdate(change, { ...by('m-00'), operation: 'Update' }, '2026-01-01T00:00:30Z'),
+    ) as typeof entries;
+    expect(again.map(({ manager }) => manager)).toEqual(['ancient-changes', ...names.slice(4), 'm-00']);
+  });
+
   test('of an eleventh manager merges the oldest two', () => {
     const owner = (index: number): Owner => ({
       manager: `m-${index}`,
