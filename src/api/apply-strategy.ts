@@ -1,6 +1,7 @@
 // How objects are written on a member cluster. Placements specify it; bindings, Works and runs carry copies.
 import { type Infer, rule, s } from './build.ts';
 import { comparePatches, comparePatchRules } from './compare-patch.ts';
+import { ignoredConditions } from './ignored-condition.ts';
 
 export const applyStrategy = s.object(
   {
@@ -36,6 +37,7 @@ export const applyStrategy = s.object(
       ),
     ),
     comparePatches: s.optional(comparePatches),
+    ignoreConditions: s.optional(ignoredConditions),
   },
   { doc: 'How the objects are written on the member clusters.' },
 );

@@ -234,6 +234,8 @@ const reports: readonly { it: string; kind: Kind; of: (count: number) => Body; m
   },
 ];
 
+const ignoring = (ignoreConditions: readonly Body[]): Body =>
+  placing({ strategy: { applyStrategy: { ignoreConditions } } });
 const comparing = (patch: Body): Body => placing({ strategy: { applyStrategy: { comparePatches: [patch] } } });
 const table: readonly { it: string; kind: Kind; accepted: readonly Body[]; refused: readonly Body[] }[] = [
   {
@@ -263,6 +265,12 @@ const table: readonly { it: string; kind: Kind; accepted: readonly Body[]; refus
       { operations: [{ op: 'replace', path: '/a' }] },
       { operations: [{ path: '/a' }] },
     ].map(comparing),
+  },
+  {
+    it: 'conditions that do not count have at least one field',
+    kind: crp,
+    accepted: [[], [{ type: 'Ready' }, { type: 'Ready', status: 'False', reason: 'Waiting' }]].map(ignoring),
+    refused: [[{}], [{ type: 7 }], times(51, () => ({ type: 'Ready' }))].map(ignoring),
   },
   {
     it: 'maxUnavailable and maxSurge are counts from 0 or percentages up to 100 %',

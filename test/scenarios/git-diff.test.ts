@@ -127,3 +127,41 @@ describe('diff', () => {
     },
   );
 });
+
+describe('ignore', () => {
+  const EXPORT = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: serviceexports.networking.fleet.azure.com }
+spec:
+  group: networking.fleet.azure.com
+  scope: Namespaced
+  names: { kind: ServiceExport, plural: serviceexports, singular: serviceexport }
+  versions:
+  - name: v1alpha1
+    served: true
+    storage: true
+    subresources: { status: {} }
+    schema: { openAPIV3Schema: { type: object, x-kubernetes-preserve-unknown-fields: true } }
+---
+apiVersion: networking.fleet.azure.com/v1alpha1
+kind: ServiceExport
+metadata: { name: web, annotations: { networking.fleet.azure.com/weight: "0" } }
+`;
+  gitScenario('a condition that is ignored does not keep a bundle from Ready', { members: { c1: {} } }, async (it) => {
+    it.git.commit({ 'fleet.yaml': 'name: shop\n', 'web.yaml': EXPORT });
+    await it.follow();
+    await it.runs(6);
+    // It exports a Service that does not exist.
+    expect((await it.status()).display?.state).toBe('NotReady');
+    const before = await snapshotsOf(it);
+    it.git.commit({
+      'fleet.yaml': 'name: shop\nignore: { conditions: [{ type: Valid, status: "False" }] }\n',
+    });
+    await it.runs(8);
+    expect((await it.status()).display).toMatchObject({ readyBundleDeployments: '1/1', state: 'Ready' });
+    expect(await snapshotsOf(it)).toEqual(before);
+    it.git.commit({ 'fleet.yaml': 'name: shop\n' });
+    await it.runs(8);
+    expect((await it.status()).display?.state).toBe('NotReady');
+  });
+});

@@ -131,3 +131,43 @@ describe('diff.comparePatches of fleet.yaml', () => {
     ]);
   });
 });
+
+describe('ignore.conditions of fleet.yaml', () => {
+  test('are read as they are', () => {
+    expect(read('ignore:\n  conditions:\n  - { type: Ready, status: "False" }\n  - reason: Waiting\n')).toEqual({
+      options: { ignoreConditions: [{ type: 'Ready', status: 'False' }, { reason: 'Waiting' }] },
+      problems: [],
+      warnings: [],
+    });
+    expect(read('ignore: { conditions: [] }\n')).toEqual({ options: {}, problems: [], warnings: [] });
+  });
+
+  const FIELDS = 'fields of a condition are expected, each a text, such as { type: Ready, status: "False" }';
+  test.each([
+    {
+      it: 'a boolean that should be a text',
+      text: '  - type: Ready\n  - status: False\n',
+      says: `4: ignore.conditions[1]: ${FIELDS}`,
+    },
+    { it: 'a condition without fields', text: '  - {}\n', says: `3: ignore.conditions[0]: ${FIELDS}` },
+    { it: 'a name', text: '  - Ready\n', says: `3: ignore.conditions[0]: ${FIELDS}` },
+    { it: 'a long text', text: `  - type: ${'x'.repeat(257)}\n`, says: `3: ignore.conditions[0]: ${FIELDS}` },
+    {
+      it: 'a map',
+      text: '    type: Ready\n',
+      says: '2: ignore.conditions: a list of at most 50 conditions is expected',
+    },
+    {
+      it: 'too many',
+      text: '  - type: Ready\n'.repeat(51),
+      says: '2: ignore.conditions: a list of at most 50 conditions is expected',
+    },
+  ])('$it is refused with its line', ({ text, says }) => {
+    expect(read(`ignore:\n  conditions:\n${text}`).problems).toEqual([says]);
+  });
+
+  test('what is no map is refused, and unknown keys are a warning', () => {
+    expect(read('ignore: all\n').problems).toEqual(['1: ignore: a map is expected']);
+    expect(read('ignore:\n  states: [NotReady]\n').warnings).toEqual(['2: ignore.states: this key is unknown']);
+  });
+});

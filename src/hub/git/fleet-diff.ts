@@ -1,4 +1,4 @@
-// diff of a fleet.yaml: what may differ on the clusters (spec 09 §8). Pure.
+// diff and ignore of a fleet.yaml: fields that may differ on the clusters, conditions that do not count (spec 09 §8). Pure.
 import {
   COMPARE_OPERATIONS,
   type ComparePatch,
@@ -6,9 +6,15 @@ import {
   MAX_POINTER,
   PART_POINTER,
 } from '../../api/compare-patch.ts';
+import {
+  type IgnoredCondition,
+  MAX_CONDITION_FIELDS,
+  MAX_CONDITION_VALUE,
+  MAX_IGNORED_CONDITIONS,
+} from '../../api/ignored-condition.ts';
 import { isObject } from '../../base/json.ts';
 import { compilePattern } from '../../base/regexp/pattern.ts';
-import type { Fields, Place, Say } from './fleet-fields.ts';
+import { type Fields, isTextMap, type Place, type Say } from './fleet-fields.ts';
 
 type Operation = NonNullable<ComparePatch['operations']>[number];
 
@@ -88,4 +94,43 @@ function pointerIn(value: unknown, place: Place, refuse: Say): string | undefine
   if (typeof value === 'string' && value.length <= MAX_POINTER && POINTER.test(value)) return value;
   refuse(place, 'a JSON pointer such as /spec/replicas is expected');
   return undefined;
+}
+
+// ---- ignore
+
+/** undefined = there are none. */
+export function ignoredConditionsIn(
+  value: unknown,
+  place: Place,
+  refuse: Say,
+  warn: Say,
+): readonly IgnoredCondition[] | undefined {
+  if (!isObject(value)) {
+    refuse(place, 'a map is expected');
+    return undefined;
+  }
+  const { conditions, ...others } = value;
+  for (const other of Object.keys(others)) warn([...place, other], 'this key is unknown');
+  if (!isSet(conditions)) return undefined;
+  const here = [...place, 'conditions'];
+  if (!Array.isArray(conditions) || conditions.length > MAX_IGNORED_CONDITIONS) {
+    refuse(here, `a list of at most ${MAX_IGNORED_CONDITIONS} conditions is expected`);
+    return undefined;
+  }
+  const found = conditions.flatMap((each: unknown, at) => {
+    if (isCondition(each)) return [each];
+    refuse([...here, at], 'fields of a condition are expected, each a text, such as { type: Ready, status: "False" }');
+    return [];
+  });
+  return found.length === 0 ? undefined : found;
+}
+
+function isCondition(value: unknown): value is IgnoredCondition {
+  if (!isTextMap(value)) return false;
+  const texts = Object.values(value);
+  return (
+    texts.length > 0 &&
+    texts.length <= MAX_CONDITION_FIELDS &&
+    texts.every((text) => text.length <= MAX_CONDITION_VALUE)
+  );
 }

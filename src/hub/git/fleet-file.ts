@@ -2,12 +2,13 @@
 // line: as a problem if ignoring it would place something else, otherwise as a warning.
 import type { ComparePatch } from '../../api/compare-patch.ts';
 import type { GitProblem, GitTarget } from '../../api/git-repo.ts';
+import type { IgnoredCondition } from '../../api/ignored-condition.ts';
 import type { PartitionedStrategy } from '../../api/partitioned-strategy.ts';
 import type { PlacementDependency } from '../../api/placement.ts';
 import { isObject } from '../../base/json.ts';
 import { type LocatedDocument, locateYamlDocuments, YamlError } from '../../base/yaml.ts';
 import { dependenciesIn, driftIn } from './fleet-dependencies.ts';
-import { comparePatchesIn } from './fleet-diff.ts';
+import { comparePatchesIn, ignoredConditionsIn } from './fleet-diff.ts';
 import { criteriaIn, type Fields, isTextMap, type Place, type Say, targetsIn } from './fleet-fields.ts';
 import {
   type Customization,
@@ -30,6 +31,8 @@ export interface FleetFile extends RenderOptions {
   readonly correctDrift?: boolean;
   /** What may differ on the clusters. */
   readonly comparePatches?: readonly ComparePatch[];
+  /** Conditions that do not count for availability. */
+  readonly ignoreConditions?: readonly IgnoredCondition[];
   readonly overrideTargets?: readonly GitTarget[];
   readonly targetCustomizations?: readonly Customization[];
   /** Default FirstMatch. */
@@ -54,7 +57,6 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   'targets',
   'namespaceLabels',
   'namespaceAnnotations',
-  'ignore',
   'deleteNamespace',
   'deleteCRDResources',
   'downstreamResources',
@@ -129,6 +131,9 @@ function optionsIn(fields: Fields, refuse: Say, warn: Say): FleetFile {
     } else if (key === 'diff') {
       const patches = comparePatchesIn(value, place, refuse, warn);
       if (patches !== undefined) options.comparePatches = patches;
+    } else if (key === 'ignore') {
+      const conditions = ignoredConditionsIn(value, place, refuse, warn);
+      if (conditions !== undefined) options.ignoreConditions = conditions;
     } else if (key === 'dependsOn') {
       options.dependsOn = dependenciesIn(value, place, refuse, warn);
     } else if (key === 'rolloutStrategy') {

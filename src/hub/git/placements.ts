@@ -58,10 +58,11 @@ const correctsDrift = (repo: HubGitRepo, { correctDrift }: RepoBundle['options']
 
 /** Empty = as the API server fills it in. */
 function applyStrategyFor(repo: HubGitRepo, options: RepoBundle['options']): object {
-  const { comparePatches } = options;
+  const { comparePatches, ignoreConditions } = options;
   const applyStrategy = {
     ...(correctsDrift(repo, options) ? {} : { whenToApply: 'OnRevision' }),
     ...(comparePatches === undefined ? {} : { comparePatches }),
+    ...(ignoreConditions === undefined ? {} : { ignoreConditions }),
   };
   return Object.keys(applyStrategy).length === 0 ? {} : { applyStrategy };
 }

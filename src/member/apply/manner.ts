@@ -61,6 +61,7 @@ export type Strategy = Pick<
   | 'allowCoOwnership'
   | 'serverSideApplyConfig'
   | 'comparePatches'
+  | 'ignoreConditions'
 >;
 
 export interface Case {

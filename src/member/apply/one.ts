@@ -379,7 +379,7 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied', fingerpr
   const { uid, generation = 0 } = live.metadata;
   const outcome: Outcome = {
     identifier,
-    verdict: verdictOf(resource, live),
+    verdict: verdictOf(resource, live, one.strategy.ignoreConditions),
     generation,
     ...(one.keeps && isTakenOver(live) ? { note: keptLater(identifier) } : {}),
     ...(uid === undefined ? {} : { uid }),

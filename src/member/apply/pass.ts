@@ -239,6 +239,7 @@ const strategyOf = ({ spec }: Work): Strategy => {
     allowCoOwnership: asked?.allowCoOwnership ?? false,
     ...(asked?.serverSideApplyConfig === undefined ? {} : { serverSideApplyConfig: asked.serverSideApplyConfig }),
     ...(asked?.comparePatches === undefined ? {} : { comparePatches: asked.comparePatches }),
+    ...(asked?.ignoreConditions === undefined ? {} : { ignoreConditions: asked.ignoreConditions }),
   };
 };
 

@@ -6,11 +6,12 @@ import { available, conditionIn, notYet, type Rule } from './verdict.ts';
 const WEIGHT = 'networking.fleet.azure.com/weight';
 const HEAVIEST = 1000;
 
-export const serviceExport: Rule = (live) => {
+export const serviceExport: Rule = (live, ignored) => {
   const weight = weightOf(live.metadata.annotations?.[WEIGHT]);
   if (weight === undefined) return notYet(`its annotation ${WEIGHT} is no whole number from 0 to ${HEAVIEST}`);
-  if (!isFresh(live, 'Valid', 'True')) return notYet('it is not valid yet');
-  if (weight > 0 && !isFresh(live, 'Conflict', 'False')) return notYet('its conflict is not resolved yet');
+  const isFresh = (type: string, status: 'True' | 'False') => ignored.has(type) || hasFresh(live, type, status);
+  if (!isFresh('Valid', 'True')) return notYet('it is not valid yet');
+  if (weight > 0 && !isFresh('Conflict', 'False')) return notYet('its conflict is not resolved yet');
   return available;
 };
 
@@ -21,7 +22,7 @@ const weightOf = (text: string | undefined): number | undefined => {
   return weight <= HEAVIEST ? weight : undefined;
 };
 
-const isFresh = (live: KubeObject, type: string, status: 'True' | 'False'): boolean => {
+const hasFresh = (live: KubeObject, type: string, status: 'True' | 'False'): boolean => {
   const condition = conditionIn(live, type);
   return condition?.status === status && condition.observedGeneration === live.metadata.generation;
 };

@@ -1,9 +1,11 @@
 // How availability is determined, by kind. Group and version must match exactly: another version may have another
 // status.
+import type { IgnoredCondition } from '../../api/ignored-condition.ts';
 import type { Resource } from '../../api/kind.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { definition } from './definition.ts';
 import { disruptionBudget } from './disruption-budget.ts';
+import { withoutIgnored } from './ignored-conditions.ts';
 import { job } from './job.ts';
 import { service } from './service.ts';
 import { serviceExport } from './service-export.ts';
@@ -47,7 +49,12 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
 const isServiceExport = ({ group, plural }: Resource): boolean =>
   group === 'networking.fleet.azure.com' && plural === 'serviceexports';
 
-export function verdictOf(resource: Resource, live: KubeObject): Verdict {
-  if (isServiceExport(resource)) return serviceExport(live);
-  return RULES.get(`${resource.group}/${resource.version}/${resource.plural}`)?.(live) ?? untracked;
+/** `ignore`: conditions that do not count. */
+export function verdictOf(resource: Resource, object: KubeObject, ignore?: readonly IgnoredCondition[]): Verdict {
+  const rule = isServiceExport(resource)
+    ? serviceExport
+    : RULES.get(`${resource.group}/${resource.version}/${resource.plural}`);
+  if (rule === undefined) return untracked;
+  const { live, ignored } = withoutIgnored(object, ignore);
+  return rule(live, ignored);
 }

@@ -41,7 +41,7 @@ interface Starting {
 }
 
 /** Pure: judges a live object. */
-export type Rule = (live: KubeObject) => Verdict;
+export type Rule = (live: KubeObject, ignored: ReadonlySet<string>) => Verdict;
 
 export const available: Verdict = { is: 'available' };
 export const untracked: Verdict = { is: 'untracked' };
