@@ -49,7 +49,7 @@ const anyPartitioned = fc.record(
   },
   { requiredKeys: [] },
 );
-/** As the API server accepts them: FleetExact does not look at unreachable clusters, and a partition has a criterion. */
+/** The API server refuses an unreachablePolicy with mode FleetExact. */
 function valid({ unreachablePolicy, ...settings }: Record<string, unknown> & { readonly mode?: string }) {
   const isExact = settings.mode === 'FleetExact';
   return { ...settings, ...(isExact || unreachablePolicy === undefined ? {} : { unreachablePolicy }) };

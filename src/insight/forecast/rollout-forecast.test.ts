@@ -24,6 +24,8 @@ interface Case {
   readonly overriding?: Overriding;
   /** Clusters have the newest revision already. */
   readonly isCurrent?: boolean;
+  /** The first of them are no longer picked. */
+  readonly leaving?: number;
 }
 
 const nameOf = (number: number): string => `c-${String(number).padStart(3, '0')}`;
@@ -45,6 +47,7 @@ function foresee({
   labelsOf,
   overriding,
   isCurrent = false,
+  leaving = 0,
 }: Case): RolloutForecast {
   const namespace = family === clusterFamily ? {} : { namespace: 'team' };
   const apiVersion = 'placement.kubernetes-fleet.io/v1beta1';
@@ -69,7 +72,7 @@ function foresee({
       kind: family.binding.kind,
       metadata: { name: `web-${nameOf(number)}`, ...namespace, generation: 1, resourceVersion: '1', uid: `u${number}` },
       spec: {
-        state: isUpdate ? 'Bound' : 'Scheduled',
+        state: number <= leaving ? 'Unscheduled' : isUpdate ? 'Bound' : 'Scheduled',
         targetCluster: nameOf(number),
         resourceSnapshotName: isUpdate ? `web-${isCurrent ? 1 : 0}-snapshot` : '',
         ...(isCurrent ? { applyStrategy: applyStrategyOf({ spec: { resourceSelectors: [] } } as never) } : {}),
@@ -185,6 +188,17 @@ describe('the rollout of a placement is foreseen', () => {
     expect(foreseen.end).toBe('waits');
     expect(sizes(foreseen)).toEqual([8]);
     expect(new Set(foreseen.holds.map(({ code }) => code))).toEqual(new Set(['EarlierPartition', 'Unreachable']));
+  });
+
+  test.each([
+    { it: 'copies are removed at once', unreachable: 0, end: 'completes', codes: [] },
+    { it: 'a copy on an unreachable cluster is not', unreachable: 1, end: 'waits', codes: ['RemovalPending'] },
+  ])('$it', ({ unreachable, end, codes }) => {
+    const strategy = partitioned({ maxUnavailable: 4 });
+    const foreseen = foresee({ count: 4, strategy, isUpdate: true, isCurrent: true, leaving: 2, unreachable });
+    expect(foreseen.waves).toMatchObject([{ removes: true, clusters: ['c-001', 'c-002'] }]);
+    expect(foreseen.end).toBe(end);
+    expect(foreseen.holds.map(({ code }) => code)).toEqual(codes);
   });
 
   test('a paused rollout moves nothing', () => {
