@@ -56,6 +56,8 @@ const TEXTS: readonly (readonly [RegExp, string])[] = [
   [/(resourceVersion['"]?: ?['"]?)\d+/gi, '$1RV'],
   [/(Resource Version: +)\d+/g, '$1RV'],
   [/((?:ResourceVersion in record \(|Too large resource version: \d+, current: ))\d+/g, '$1RV'],
+  // Revisions and moments in it are as long as they are.
+  [/(message larger than max \()\d+/g, '$1SIZE'],
   [/eyJ[\w-]+\.eyJ[\w-]+\.[\w-]+/g, 'TOKEN'],
   [/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g, 'CERTIFICATE'],
   [/https:\/\/127\.0\.0\.1:\d+/g, 'https://SERVER'],

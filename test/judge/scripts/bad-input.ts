@@ -44,5 +44,7 @@ export const badInput: Script = {
     { path: renamed(CM), body: map('there', ',"data":{"a":"1"}') },
     { path: CRP, body: crp('there-{{id}}', `{${selectors}}`) },
     ...[...bodies, ...patches, ...paths, ...queries, ...identities].map(questionOf),
+    // Lists of other scripts show whatever is in the cluster.
+    { method: 'DELETE', path: `${CRP}/there-{{id}}` },
   ],
 };

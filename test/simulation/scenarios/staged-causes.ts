@@ -119,7 +119,7 @@ const gatesOf = ({ beforeStageTaskStatus, afterStageTaskStatus }: StageStatus): 
 
 /** Indexes only grow. */
 function aboutPolicy(end: string): string | undefined {
-  const [, now, before] = /policy snapshot (\d+) has taken the place of (\d+)/.exec(end) ?? [];
+  const [, now, before] = /policy snapshot (\d+) has replaced (\d+)/.exec(end) ?? [];
   return Number(now) < Number(before) ? `${before} came after ${now}` : undefined;
 }
 
