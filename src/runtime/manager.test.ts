@@ -12,7 +12,7 @@ import type { KubeObject } from '../api/object.ts';
 import type { Answer, Request, Transport } from '../api/transport.ts';
 import { ApiError, InvariantError, LostError, UserError } from '../base/errors.ts';
 import { seededRandom } from '../base/random.ts';
-import { patch, seen } from './actions.ts';
+import { patch, remove, seen } from './actions.ts';
 import {
   type Action,
   type Controller,
@@ -382,6 +382,44 @@ describe('a manager', () => {
       expect(times).toEqual([0, 70]);
     },
   );
+
+  test('does not run a key again because of an object that it has deleted itself', async () => {
+    await using cluster = await aCluster();
+    await aMap(cluster, 'a');
+    await aMap(cluster, 'b');
+    const direct = cluster.as(admin);
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    /** The watch is slower than the answer to the deletion. */
+    const transport: Transport = {
+      call: direct.call,
+      async *watch(request, signal) {
+        for await (const events of direct.watch(request, signal)) {
+          if (events.some(({ type }) => type === 'DELETED')) await released;
+          yield events;
+        }
+      },
+    };
+    const { controller, passes } = told(
+      (_map, view) => {
+        const other = view.get(maps, 'b');
+        return other === undefined
+          ? idle('deleted')
+          : { ...act([remove(seen(maps, other), 'deletes')]), again: 'later' };
+      },
+      { watches: [{ source: maps, toKeys: () => ['a'] }] },
+    );
+    const { manager, asked } = await managing(cluster, [controller], { transport });
+    await turns(5);
+    release();
+    await turns(5);
+    expect(asked.writes()).toEqual(['delete configmaps b']);
+    expect(passes).toEqual(['a']);
+    expect(manager.idle()).toBe(true);
+    await manager.stop();
+  });
 
   test('does not come back sooner for what was to follow a step that failed', async () => {
     await using cluster = await aCluster();
