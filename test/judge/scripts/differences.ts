@@ -34,7 +34,7 @@ export const differences = script('differences', [
   { run: 'create -f -', input: `${pod}---\n${map('1')}---\n${placement}---\n${apiService}` },
   {
     run: 'get componentstatuses',
-    unordered: true,
+    unordered: 'componentstatus',
     differs: instead(
       'componentstatus',
       'exit 1\nstderr: error: the server doesn\'t have a resource type "componentstatuses"',
