@@ -1,9 +1,10 @@
 // What a member's own API server does to applied objects: admission webhooks that reject or change them, and size
 // limits.
 import { describe, expect, test } from 'vitest';
+import { widgetKind } from '../../../test/widgets.ts';
 import type { Request } from '../../api/transport.ts';
 import { ApiError } from '../../base/errors.ts';
-import { aConfigMap, aNamespace, aRig, type Rig } from './applier.testing.ts';
+import { aConfigMap, aNamespace, aRig, aWidget, type Rig } from './applier.testing.ts';
 
 const NAME = 'web-work';
 const HOUR = 3_600_000;
@@ -184,3 +185,31 @@ test.each(REFUSALS)(
     expect(await rig.verdict(NAME)).toBe(ALL);
   },
 );
+
+test('an entry that another client adds to a list of a custom object is no change by the server', async () => {
+  await using rig = await aRig();
+  const name = { type: 'string' };
+  const parts = {
+    ...{ type: 'array', 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
+    items: { type: 'object', required: ['name'], properties: { name, size: { type: 'integer' } } },
+  };
+  const properties = { spec: { type: 'object', properties: { parts } } };
+  await rig.member.create('customresourcedefinitions', undefined, widgetKind({ properties }));
+  await rig.settles();
+  await rig.start();
+  const widget = { ...aWidget, spec: { parts: [{ name: 'a', size: 1 }] } };
+  await rig.order(NAME, [aNamespace('shop'), widget], { applyStrategy: { type: 'ServerSideApply' } as never });
+  await rig.settles();
+  const at = rig.member.at('widgets', 'shop', 'w');
+  const body = { ...aWidget, spec: { parts: [{ name: 'b', size: 2 }] } };
+  await rig.member.call({ verb: 'patch', at, patch: { type: 'apply', body }, manager: 'helper' });
+  await rig.settles();
+  expect((await rig.find('widgets', 'shop', 'w'))?.spec).toEqual({
+    parts: [
+      { name: 'a', size: 1 },
+      { name: 'b', size: 2 },
+    ],
+  });
+  expect(await rig.verdict(NAME)).toContain('Applied=True/AllManifestsApplied');
+  expect(await rig.messageOf(NAME, 1)).toBe('');
+});

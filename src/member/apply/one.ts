@@ -328,10 +328,7 @@ function backingOff(
     const fingerprint = before?.outcome.refusal === undefined ? before?.fingerprint : undefined;
     const found = done(one, live as KubeObject, 'as it was', fingerprint);
     // A server-side apply sends the whole manifest, also the fields that are as they should be.
-    const change =
-      operation.do === 'patch'
-        ? operation.body
-        : missingFields({ resource: one.resource, wanted: one.wanted(), ignored: ignoredBy(one) }, live as KubeObject);
+    const change = operation.do === 'patch' ? operation.body : missingIn(one, live as KubeObject);
     const by = contendersIn(live as KubeObject, change);
     const isAltered = by.length === 0 && before?.outcome.cause?.code === 'ChangedOnAdmission';
     const note = isAltered ? alteredOf(one, live as KubeObject) : changedBack(identifier, backOffUntil, by);
@@ -395,11 +392,21 @@ function done(one: One, live: KubeObject, how: 'as it was' | 'applied', fingerpr
   return { ...common, contention, ...(now < contention.backOffUntil ? { notBefore: contention.backOffUntil } : {}) };
 }
 
+const missingIn = (one: One, live: KubeObject): JsonObject =>
+  missingFields({ resource: one.resource, wanted: one.wanted(), ignored: ignoredBy(one) }, live);
+
 /** Fields of the manifest that the server did not store as they were written. */
-function alteredOf({ identifier, wanted, strategy }: One, live: KubeObject): Pick<Outcome, 'note' | 'cause'> {
+function alteredOf(one: One, live: KubeObject): Pick<Outcome, 'note' | 'cause'> {
+  const { identifier, wanted, strategy } = one;
   const found = compared(wanted().object, live, 'PartialComparison', strategy.comparePatches);
-  return found.length === 0 ? {} : changedOnAdmission(identifier, found);
+  return found.length === 0 || isShared(one, live) ? {} : changedOnAdmission(identifier, found);
 }
+
+/** Server-side apply keeps the entries of others in a list of a custom object, but lists are compared as a whole. */
+const isShared = (one: One, live: KubeObject): boolean =>
+  one.strategy.type === 'ServerSideApply' &&
+  typeNameOf(one.resource.group, one.resource.version, one.resource.kind) === undefined &&
+  contendersIn(live, missingIn(one, live)).length > 0;
 
 /** Differences that are reported of an applied object: with FullComparison or OnRevision. */
 function driftsOf({ strategy, wanted }: One, live: KubeObject): Pick<Outcome, 'drifts'> {
