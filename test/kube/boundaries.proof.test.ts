@@ -48,6 +48,7 @@ async function ground(): Promise<Ground> {
   const own = transportAs(hubPlane, admin);
   return {
     as: (user) => transportAs(hubPlane, user),
+    connectionAs: (user) => connectionOf(hubPlane, user),
     async create(plural, namespace, object) {
       const { resource } = served.find((each) => each.resource.plural === plural) as Served;
       const { group, version, kind } = resource;

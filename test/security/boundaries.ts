@@ -10,7 +10,11 @@ import { memberNamespace, memberServiceAccount, SYSTEM_NAMESPACE } from '../../s
 import type { KubeObject, User } from '../../src/api/object.ts';
 import { editRules, viewRules } from '../../src/api/rights.ts';
 import type { Request, SubresourceName, Target, Transport } from '../../src/api/transport.ts';
+import { createAuthority, DAY_MS, issueClientCertificate } from '../../src/apiserver/auth/certificates.ts';
 import { ApiError } from '../../src/base/errors.ts';
+import { systemRandom } from '../../src/base/random.ts';
+import type { Connection } from '../../src/client/connection.ts';
+import { BODIES, CREDENTIALS, IMPERSONATIONS, PATHS, type RawRequest, send } from './requests.ts';
 
 /** Names that no fleet of another suite uses. */
 const OWN = memberNamespace('bounds-x');
@@ -38,6 +42,8 @@ export interface Served {
 /** A server with the kinds of a hub. */
 export interface Ground {
   as(user: User): Transport;
+  /** Over TLS, with a certificate of this user; the anonymous one has none. */
+  connectionAs(user: User): Connection;
   /** As its administrator; what exists already is fine. */
   create(plural: string, namespace: string | undefined, object: object): Promise<unknown>;
   /** What follows from what was created is done. */
@@ -398,6 +404,42 @@ export function describeBoundaries(served: readonly Served[], start: () => Promi
   describe('an anonymous client may do nothing with', () => {
     test.each(served)('$id', async (one) => {
       expect(await letIn(anonymous, one, () => true)).toEqual([]);
+    });
+  });
+
+  describe('a raw request is refused, and the server goes on:', () => {
+    const refused = async (user: User, raw: RawRequest) => {
+      const { code, text } = await send(ground.connectionAs(user), raw);
+      expect(code, text).toBeGreaterThanOrEqual(300);
+      expect(code, text).toBeLessThan(raw.mayFail ? 501 : 500);
+      const health = await send(ground.connectionAs(anonymous), { it: 'health', path: '/readyz' });
+      expect(health.code, health.text).toBe(200);
+    };
+
+    test('what they are made of is answered', async () => {
+      const works = `/apis/placement.kubernetes-fleet.io/v1beta1/namespaces/${OWN}/works`;
+      expect(await send(ground.connectionAs(member), { it: '', path: works })).toMatchObject({ code: 200 });
+      const maps = `/api/v1/namespaces/${TENANT}/configmaps`;
+      expect(await send(ground.connectionAs(tenant), { it: '', path: maps })).toMatchObject({ code: 200 });
+    });
+    test.each(PATHS)('a member asks for $it', (raw) => refused(member, raw));
+    test.each(PATHS)('an anonymous client asks for $it', (raw) => refused(anonymous, raw));
+    test.each(CREDENTIALS)('a client shows $it', (raw) => refused(anonymous, raw));
+    test.each(IMPERSONATIONS)('a member acts as $it', (raw) => refused(member, raw));
+    test.each(IMPERSONATIONS)('a tenant acts as $it', (raw) => refused(tenant, raw));
+    test.each(BODIES)('a tenant sends $it', (raw) => refused(tenant, raw));
+
+    test('a client shows a certificate of another authority with the same name', async () => {
+      const now = { now: Date.now(), random: systemRandom, lifetimeMs: DAY_MS };
+      const authority = createAuthority({ ...now, name: 'kubernetes-ca' });
+      const { certificate, privateKey } = issueClientCertificate(authority, {
+        ...now,
+        user: 'kubernetes-admin',
+        groups: ['system:masters'],
+      });
+      const connection = { ...ground.connectionAs(anonymous), certificate, key: privateKey };
+      const { code } = await send(connection, { it: '', path: '/api/v1/secrets' });
+      expect([401, 403]).toContain(code);
     });
   });
 
