@@ -41,6 +41,25 @@ test('objects that are added and removed are named', () => {
   expect(diffBetween([map], [map])).toEqual([]);
 });
 
+test('no value of a Secret is shown, nor of one in an envelope', () => {
+  const secret = (name: string, data: object): KubeObject => ({
+    ...{ apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace: 'shop' } },
+    data,
+  });
+  const wrap = (inner: KubeObject): KubeObject => ({
+    apiVersion: 'placement.kubernetes-fleet.io/v1beta1',
+    kind: 'ResourceEnvelope',
+    metadata: { name: 'wrap', namespace: 'shop' },
+    data: { inner },
+  });
+  const before = [secret('a', { key: 'dmFsdWU0', old: 'dmFsdWU1' }), wrap(secret('b', { key: 'dmFsdWU2' }))];
+  const after = [secret('a', { key: 'dmFsdWU3', fresh: 'dmFsdWU5' }), wrap(secret('b', { key: 'dmFsdWU4' }))];
+  expect(diffBetween(before, after).map(({ object, fields }) => [object, ...fields])).toEqual([
+    ['Secret "shop/a"', 'data.key: (changed)', 'data.old: (removed)', 'data.fresh: (added)'],
+    ['Secret "shop/b" (in ResourceEnvelope "shop/wrap")', 'data.key: (changed)'],
+  ]);
+});
+
 test('an image replaces that of containers with this name only', () => {
   const before = deployment('web:1');
   expect(withImage(before, 'web=web:2')).toEqual(deployment('web:2'));

@@ -1,4 +1,4 @@
-// The differences between two revisions, field by field. Pure.
+// The differences between two revisions, field by field. Values of Secrets are not shown. Pure.
 import { envelopeIn, envelopeText, unwrapped } from '../../api/enveloped.ts';
 import { groupVersionOf, type KubeObject, refText } from '../../api/object.ts';
 import { deepEqual, isObject } from '../../base/json.ts';
@@ -38,7 +38,7 @@ export function diffBetween(
     ...[...gets].flatMap(([identity, object]): readonly ObjectDiff[] => {
       const old = had.get(identity);
       if (old === undefined) return [{ object: titleOf(object), change: 'added', fields: [] }];
-      const fields = fieldsBetween(old, object, '');
+      const fields = fieldsBetween(old, object, object.kind === 'Secret' ? secretText : plainText);
       return fields.length === 0 ? [] : [{ object: titleOf(object), change: 'changed', fields }];
     }),
     ...[...had]
@@ -59,20 +59,27 @@ function envelopesIn(selected: readonly KubeObject[]): ReadonlyMap<string, strin
 
 const PLAIN = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
-function fieldsBetween(before: unknown, after: unknown, path: string): readonly string[] {
+type LineOf = (path: string, before: unknown, after: unknown) => string;
+
+function fieldsBetween(before: unknown, after: unknown, lineOf: LineOf, path = ''): readonly string[] {
   if (deepEqual(before, after)) return [];
   if (isObject(before) && isObject(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])];
     return keys.flatMap((key) => {
       const step = PLAIN.test(key) ? `${path === '' ? '' : '.'}${key}` : `[${JSON.stringify(key)}]`;
-      return fieldsBetween(before[key], after[key], `${path}${step}`);
+      return fieldsBetween(before[key], after[key], lineOf, `${path}${step}`);
     });
   }
   if (Array.isArray(before) && Array.isArray(after)) {
     const length = Math.max(before.length, after.length);
-    return Array.from({ length }, (_, at) => fieldsBetween(before[at], after[at], `${path}[${at}]`)).flat();
+    return Array.from({ length }, (_, at) => fieldsBetween(before[at], after[at], lineOf, `${path}[${at}]`)).flat();
   }
-  return [`${path}: ${textOf(before)} -> ${textOf(after)}`];
+  return [lineOf(path, before, after)];
 }
+
+const plainText: LineOf = (path, before, after) => `${path}: ${textOf(before)} -> ${textOf(after)}`;
+
+const secretText: LineOf = (path, before, after) =>
+  `${path}: (${before === undefined ? 'added' : after === undefined ? 'removed' : 'changed'})`;
 
 const textOf = (value: unknown): string => (value === undefined ? '(none)' : JSON.stringify(value));
