@@ -7,6 +7,7 @@ import { createMemoryStore } from '../src/apiserver/store/memory.ts';
 import { list as listVerb } from '../src/apiserver/verbs/list.ts';
 import type { ApiError } from '../src/base/errors.ts';
 import { aCluster, type TestCluster } from './cluster.ts';
+import { runs } from './properties.ts';
 
 const foos = {
   metadata: { name: 'foos.example.io' },
@@ -589,7 +590,7 @@ describe('list', () => {
           expect(seen).toEqual(whole);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
@@ -639,7 +640,7 @@ describe('list', () => {
           expect(seen).toEqual([...wanted].sort());
         },
       ),
-      { numRuns: 30 },
+      { numRuns: runs(30) },
     );
   });
 });

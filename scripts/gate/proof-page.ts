@@ -14,7 +14,7 @@ export interface Proof {
 export const depthOf = (suite: string, seed: number = testSeed): string =>
   ({
     check: 'types and lint',
-    unit: `properties with 3,000 runs from seed ${seed}`,
+    unit: `properties with ten times the runs of the gate, at most 3,000 each, from seed ${seed}`,
     scenarios: 'whole fleets on a simulated clock',
     sim: 'every seed of every scenario; every fault hits every kind of write and watch',
     mutants: 'all mutants; those caught by the simulation alone turn no other test red',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { aCluster, admin, type TestCluster } from '../../test/cluster.ts';
+import { runs } from '../../test/properties.ts';
 import { turns } from '../../test/runtime/turns.ts';
 import type { Answer, Request, Transport } from '../api/transport.ts';
 import type { Clock } from '../base/clock.ts';
@@ -164,7 +165,7 @@ describe('an election', () => {
         await a.stop();
         await b.stop();
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 
@@ -336,7 +337,7 @@ describe('at any instant of true time', () => {
         expect(all.filter(({ leader }) => leader.mayWrite()).length).toBe(1);
         expect(led).toBeGreaterThan(100);
       }),
-      { numRuns: 12 },
+      { numRuns: runs(12) },
     );
   });
 });

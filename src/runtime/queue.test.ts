@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type TestClock, testClock } from '../../test/cluster.ts';
+import { runs } from '../../test/properties.ts';
 import type { Clock } from '../base/clock.ts';
 import { seededRandom } from '../base/random.ts';
 import type { Next } from './due.ts';
@@ -542,7 +543,7 @@ describe('a queue', () => {
           remembered: 0,
         });
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Request, Target, View } from '../../src/api/transport.ts';
 import { ApiError } from '../../src/base/errors.ts';
+import { runs } from '../properties.ts';
 import { open, type Session, watchingOf } from './script.ts';
 import { direct, http1, http2 } from './subjects.ts';
 
@@ -145,7 +146,7 @@ describe('all ways to a server', () => {
         expect(withoutOwners(found)).toEqual(expected);
         expect(await outcomes(overHttp2, asks)).toEqual(found);
       }),
-      { numRuns: 8 },
+      { numRuns: runs(8) },
     );
   });
 });

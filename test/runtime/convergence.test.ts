@@ -8,6 +8,7 @@ import { isNeed, type Projected, type Source, type View } from '../../src/runtim
 import type { Log } from '../../src/runtime/deps.ts';
 import { type Manager, startManager } from '../../src/runtime/manager.ts';
 import { aCluster, admin, type TestCluster } from '../cluster.ts';
+import { runs } from '../properties.ts';
 import { copying, copySources, type Observed } from './copying.ts';
 import { faulty, mortal } from './faulty.ts';
 import { turns } from './turns.ts';
@@ -196,7 +197,7 @@ describe('a manager on a bad day', () => {
         await settleStop(cluster, current.manager);
         expect(cluster.errors).toEqual([]);
       }),
-      { numRuns: 60, endOnFailure: true },
+      { numRuns: runs(60), endOnFailure: true },
     );
     // The test must have seen what it is about.
     for (const fault of [

@@ -6,6 +6,7 @@ import { openLog } from '../../src/apiserver/store/log.ts';
 import { createMemoryStore } from '../../src/apiserver/store/memory.ts';
 import type { Store } from '../../src/apiserver/store/store.ts';
 import { seededRandom } from '../../src/base/random.ts';
+import { runs } from '../properties.ts';
 import { configMap } from './conformance.ts';
 
 const anyKey = fc
@@ -73,6 +74,6 @@ test('all stores agree', async () => {
         expect(answersOf(again.store('a'), query)).toEqual(expected);
       }
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });

@@ -2,11 +2,11 @@
 // of one revision and not a mixture, and the history tells the same story.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isFull } from '../../scripts/gate/depth.ts';
 import { FakeDisk, type FakeDiskOptions } from '../../src/apiserver/store/fake-disk.ts';
 import { type Log, openLog } from '../../src/apiserver/store/log.ts';
 import { type Change, type Store, StoreUnavailable } from '../../src/apiserver/store/store.ts';
 import { seededRandom } from '../../src/base/random.ts';
+import { runs } from '../properties.ts';
 import { configMap } from './conformance.ts';
 
 interface Step {
@@ -219,7 +219,7 @@ describe('after crashes at any moment', () => {
   test('everything acknowledged or visible is there, as it was', async () => {
     await fc.assert(
       fc.asyncProperty(anyLives, ([lives, seed]) => survives(lives, seed)),
-      { numRuns: isFull ? 500 : 300 },
+      { numRuns: runs(300) },
     );
   });
 

@@ -2,6 +2,7 @@
 // Stored objects are stable: writing them back changes nothing.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../test/properties.ts';
 import { jsonFields, type TypeFact } from '../../api/builtin/facts.ts';
 import { type BuiltinKind, builtinKinds, typeNameOfKind } from '../../api/builtin/kinds.ts';
 import { apiVersionOf, type KubeObject } from '../../api/object.ts';
@@ -134,7 +135,7 @@ describe('any object of', () => {
         await update(cluster, { ...at, name: 'thing' }, mutableCopy(shown), someone);
         expect(cluster.store.head, JSON.stringify(shown)).toBe(before);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../test/properties.ts';
 import type { KubeObject } from '../../api/object.ts';
 import { ApiError } from '../../base/errors.ts';
 import { FakeDisk } from '../store/fake-disk.ts';
@@ -151,6 +152,6 @@ test('no two Services ever share an address or a port, in whatever order they co
       const used = taken.filter((each) => each !== undefined);
       expect(new Set(used).size).toBe(used.length);
     }),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../test/properties.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import { placeOf, someone, type TestCluster, testCluster } from '../builtin/cluster.testing.ts';
 import { createRegistry } from '../live-registry.ts';
@@ -317,7 +318,7 @@ describe('random families', () => {
         await settled();
         expect(cluster.store.head).toBe(head);
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../test/properties.ts';
 import { OrderedMap } from './ordered-map.ts';
 
 const anyKey = fc
@@ -37,7 +38,7 @@ describe('an ordered map', () => {
           expect(remaining).toBe(matching.length - values.length);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 

@@ -1,6 +1,7 @@
 // A rollback restores the revision: a property over random histories, and the command against the real API server.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../test/properties.ts';
 import type { KubeObject, User } from '../../api/object.ts';
 import type { Json } from '../../base/json.ts';
 import { patched } from '../../base/json-patch.ts';
@@ -268,7 +269,7 @@ describe('flotilla rollback', () => {
         const values = found.map((each) => [each.metadata.name, (each as { data?: { value?: string } }).data?.value]);
         expect(Object.fromEntries(values)).toEqual(history[to]);
       }),
-      { numRuns: 15 },
+      { numRuns: runs(15) },
     );
   });
 });

@@ -1,6 +1,7 @@
 // A member may report anything that the schema allows: the copy on the hub is bounded and plausible.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../test/properties.ts';
 import { memberCluster } from '../../api/member-cluster.ts';
 import { MAX_NAMESPACES, MAX_PROPERTIES, MAX_RESOURCES, type MemberStatus } from '../../api/member-status.ts';
 import type { Draft } from '../../apiserver/registry.ts';
@@ -167,7 +168,7 @@ describe('of a report the hub repeats', () => {
         // The copy passes the check unchanged.
         expect(part(status)).toEqual({ status, dropped: [] });
       }),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

@@ -1,6 +1,7 @@
 // How a run progresses: tables, and properties that hold whatever the fleet, the hub and users do.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../test/properties.ts';
 import type { StagedUpdateRunStatus } from '../../api/staged-update-run.ts';
 import type { Stage } from '../../api/staged-update-strategy.ts';
 import type { Revision } from '../orders/order.ts';
@@ -741,7 +742,7 @@ test('never more move than may, no stage begins before its turn, what is stopped
       expect(conditionIn(world.state, 'Succeeded')?.status).toBe('True');
       expect([...world.rows.values()].every(({ has }) => has === WANTED)).toBe(true);
     }),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../../../test/properties.ts';
 import { byText } from '../../base/compare.ts';
 import { type Candidate, filterMembers, judged, picker } from './filter.ts';
 import type { Run } from './plugin.ts';
@@ -48,6 +49,6 @@ test('who looks only at the first of those that are alike ranks the same as who 
         }
       },
     ),
-    { numRuns: 150 },
+    { numRuns: runs(150) },
   );
 });

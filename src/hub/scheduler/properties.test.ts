@@ -1,6 +1,7 @@
 // Properties that hold for every fleet, policy and history, even if the scheduler crashes between any two writes.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../test/properties.ts';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { PlacementPolicy } from '../../api/placement-policy.ts';
@@ -140,7 +141,7 @@ function dying(hub: Hub, dice: () => number): void {
 }
 
 const anyDice = fc.infiniteStream(fc.nat(1000)).map((stream) => () => stream.next().value as number);
-const RUNS = { numRuns: 150 };
+const RUNS = { numRuns: runs(150) };
 
 describe('whatever the fleet, the policy and what is there', () => {
   test('it settles at once, with one live binding per cluster and never more than wanted', () => {
@@ -294,7 +295,7 @@ describe('whatever the fleet, the policy and what is there', () => {
           expect(hub.live.length).toBeLessThanOrEqual(n);
         }
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });

@@ -1,6 +1,7 @@
 // Forecasts of runs from objects alone: no server, no clock.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../test/properties.ts';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject } from '../../api/object.ts';
 import type { StagedUpdateRun, StagedUpdateRunSpec } from '../../api/staged-update-run.ts';
@@ -361,7 +362,7 @@ describe('a forecast', () => {
         ).length;
         expect(Math.round(found.tookMs / 11_000)).toBe(waits);
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 });

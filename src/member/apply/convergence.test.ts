@@ -3,6 +3,7 @@
 // changed.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { runs } from '../../../test/properties.ts';
 import type { Request } from '../../api/transport.ts';
 import { AbortError, ApiError, LostError } from '../../base/errors.ts';
 import { aConfigMap, aRig, type Meddle, PLACE, type Rig } from './applier.testing.ts';
@@ -130,6 +131,6 @@ test('the member ends as ordered, and what others have stays', async () => {
         expect((await rig.find('configmaps', 'shop', 'foreign'))?.metadata.ownerReferences).toBeUndefined();
       },
     ),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });

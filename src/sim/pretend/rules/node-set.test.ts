@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../../test/properties.ts';
 import type { Lease, Node, Pod, Service } from '../../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { DEFAULT_PROFILE, profileOf, timingOf, versionOf } from '../profile.ts';
@@ -349,7 +350,7 @@ describe('the scheduler', () => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 });

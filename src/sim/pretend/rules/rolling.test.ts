@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../../test/properties.ts';
 import type { Deployment, DeploymentSpec, Pod, ReplicaSet } from '../../../api/builtin/shapes.ts';
 import type { KubeObject } from '../../../api/object.ts';
 import { kubeTime } from '../../../base/clock.ts';
@@ -226,7 +227,7 @@ describe('a rollout, with controllers that see and write in any order, die betwe
         });
         expect(look(model, 'web')).toEqual([]);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -263,7 +264,7 @@ describe('a rollout, with controllers that see and write in any order, die betwe
           );
         }
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 });

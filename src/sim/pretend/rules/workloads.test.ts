@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../../test/properties.ts';
 import type { ControllerRevision, DaemonSet, Job, Node, Pod, StatefulSet } from '../../../api/builtin/shapes.ts';
 import { kubeTime } from '../../../base/clock.ts';
 import { Model } from '../model.testing.ts';
@@ -100,7 +101,7 @@ describe('a StatefulSet, whatever happens to its Pods and in whatever order', ()
           .map(imageOf);
         expect(images).toEqual(Array.from({ length: replicas }, (_, ordinal) => (ordinal < partition ? 'x:1' : 'x:2')));
       }),
-      { numRuns: 80 },
+      { numRuns: runs(80) },
     );
   });
 });
@@ -158,7 +159,7 @@ describe('a DaemonSet, while nodes come and go', () => {
         const found = model.all<Pod>(pods).map((pod) => `${nodeOf(pod)} ${imageOf(pod)}`);
         expect(found.toSorted()).toEqual(nodes.map((node) => `${node.metadata.name} x:2`).toSorted());
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -297,7 +298,7 @@ describe('a Job', () => {
         if (completionMode === 'Indexed')
           expect(done?.completedIndexes).toBe(formatIndexes(Array.from({ length: completions }, (_, i) => i)));
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 
