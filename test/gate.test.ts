@@ -1,6 +1,6 @@
 // The runner of the suites: what it prints at the end, how it measures, and where its seeds come from.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,8 +8,9 @@ import { seedOf } from '../scripts/gate/depth.ts';
 import { patience } from '../scripts/gate/patience.ts';
 import { childrenMs, runCommand } from '../scripts/gate/process.ts';
 import { depthOf, proofPage } from '../scripts/gate/proof-page.ts';
-import { laneOf, SUITES } from '../scripts/gate/suites.ts';
+import { laneOf, SUITES, unusual } from '../scripts/gate/suites.ts';
 import { inMinutes, type SuiteResult, summary } from '../scripts/gate/summary.ts';
+import { cacheFolder } from '../scripts/kube/programs.ts';
 
 const root = resolve(import.meta.dirname, '..');
 
@@ -75,6 +76,15 @@ test('a command is measured, and its exit code counts', async () => {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+});
+
+test('tests have no home, and find the programs that were built for them', () => {
+  const env = { ...process.env, ...unusual() };
+  expect(existsSync(join(env['HOME'] as string, '.kube', 'config'))).toBe(false);
+  expect(existsSync(env['KUBECONFIG'] as string)).toBe(false);
+  expect(cacheFolder(env)).toBe(cacheFolder());
+  // Also of a run within a run.
+  expect(unusual(env)).toEqual(unusual());
 });
 
 test('seeds come from the environment, else from the commit', () => {
