@@ -78,6 +78,13 @@ const spec = s.object(
     ),
     paused: s.optional(s.boolean({ doc: 'New commits are read, and their rollout waits.' })),
     forceSyncGeneration: s.optional(
+      s.integer({
+        doc: 'A change of it reads the repository now and applies all of its bundles again, over drift.',
+        format: 'int64',
+        minimum: 0,
+      }),
+    ),
+    syncGeneration: s.optional(
       s.integer({ doc: 'A change of it reads the repository now.', format: 'int64', minimum: 0 }),
     ),
     keepResources: s.optional(

@@ -107,6 +107,13 @@ const source = s.object(
       maxLength: 253,
     }),
     bundle: s.string({ doc: 'The bundle of the GitRepo.', minLength: 1, maxLength: 253 }),
+    forceSyncGeneration: s.optional(
+      s.integer({
+        doc: 'A change of it applies all objects again, over drift, in the order of a rollout and without a new revision.',
+        format: 'int64',
+        minimum: 0,
+      }),
+    ),
   },
   { doc: 'Where the objects come from, in place of resourceSelectors.' },
 );

@@ -1,6 +1,6 @@
 // Work: the desired objects of one cluster, in the member's namespace on the hub, and the outcome of each manifest.
 import { applyCause } from './apply-cause.ts';
-import { applyStrategy, reportBackStrategy } from './apply-strategy.ts';
+import { reportBackStrategy, workApplyStrategy } from './apply-strategy.ts';
 import { defineKind, type Infer, s, type WithSpec } from './build.ts';
 import { age, conditionStatus, labelPath, text, wide } from './columns.ts';
 import { conditionList, conditionsByType } from './conditions.ts';
@@ -30,7 +30,7 @@ const spec = s.object(
         { doc: 'Desired objects.' },
       ),
     ),
-    applyStrategy: s.optional(applyStrategy),
+    applyStrategy: s.optional(workApplyStrategy),
     reportBackStrategy: s.optional(reportBackStrategy),
   },
   { doc: 'The order.' },

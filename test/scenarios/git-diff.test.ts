@@ -165,3 +165,59 @@ metadata: { name: web, annotations: { networking.fleet.azure.com/weight: "0" } }
     expect((await it.status()).display?.state).toBe('NotReady');
   });
 });
+
+describe('forceSyncGeneration', () => {
+  gitScenario(
+    'another number applies everything again, partition by partition and without a new revision',
+    { members: { c1: { stage: 'a' }, c2: { stage: 'b' } } },
+    async (it) => {
+      const stages = `rolloutStrategy:
+  partitions:
+  - { name: a, clusterSelector: { matchLabels: { stage: a } } }
+  - { name: b, clusterSelector: { matchLabels: { stage: b } } }
+`;
+      const fleetYaml = (force: string) => ({ 'fleet.yaml': `${ONLY_REPORTED}${stages}${VALUE}${force}` });
+      it.git.commit({ ...fleetYaml(''), 'a.yaml': `${configYaml('a', '1')}  other: "1"\n` });
+      await it.follow();
+      await it.runs(6);
+      const [was] = [await snapshotsOf(it)];
+      for (const cluster of ['c1', 'c2']) await change(it, cluster, { value: 'mine', other: 'mine' });
+      await it.runs(6);
+      expect((await it.status()).summary).toMatchObject({ modified: 2 });
+      expect(await valueOn(it, 'c1')).toBe('mine');
+
+      it.git.commit(fleetYaml('forceSyncGeneration: 1\n'));
+      await it.runs(10);
+      expect([await valueOn(it, 'c1'), await valueOn(it, 'c2')]).toEqual(['1', '1']);
+      expect((await it.status()).display).toMatchObject({ readyBundleDeployments: '2/2', state: 'Ready' });
+      expect(await it.revisions('shop')).toBe(1);
+      expect(await snapshotsOf(it)).toEqual(was);
+
+      // The same number again does nothing.
+      await change(it, 'c1', { other: 'mine' });
+      it.git.commit({ 'README.md': 'nothing to apply' });
+      await it.runs(10);
+      expect((await it.status()).summary).toMatchObject({ modified: 1, ready: 1 });
+
+      // A paused rollout keeps it back, as it does a revision.
+      it.git.commit(fleetYaml('paused: true\nforceSyncGeneration: 2\n'));
+      await it.runs(10);
+      expect((await it.status()).summary).toMatchObject({ outOfSync: 2 });
+      expect((await it.on('c1', 'configmaps', 'a', 'default')) as object).toMatchObject({ data: { other: 'mine' } });
+      it.git.commit(fleetYaml('forceSyncGeneration: 2\n'));
+      await it.runs(10);
+      expect((await it.on('c1', 'configmaps', 'a', 'default')) as object).toMatchObject({ data: { other: '1' } });
+      expect((await it.status()).display?.state).toBe('Ready');
+
+      // A GitRepo has such a number for all of its bundles; reading it once more is another one.
+      await change(it, 'c1', { other: 'mine' });
+      await it.change({ syncGeneration: 1 });
+      await it.runs(8);
+      expect((await it.status()).summary).toMatchObject({ modified: 1 });
+      await it.change({ forceSyncGeneration: 9 });
+      await it.runs(8);
+      expect((await it.status()).display).toMatchObject({ readyBundleDeployments: '2/2', state: 'Ready' });
+      expect(await it.revisions('shop')).toBe(1);
+    },
+  );
+});

@@ -40,11 +40,11 @@ export async function syncGitRepo(server: Server, at: Named, print: Print): Prom
   const { spec, metadata } = await getGitRepo(server, at);
   if (metadata.deletionTimestamp !== undefined)
     throw new UserError('Deleting', `${titled(at)} is being deleted: its repository is no longer read`);
-  const next = (spec.forceSyncGeneration ?? 0) + 1;
+  const next = (spec.syncGeneration ?? 0) + 1;
   const { warnings = [] } = await server.transport.call({
     verb: 'patch',
     at,
-    patch: { type: 'merge', body: { spec: { forceSyncGeneration: next } } },
+    patch: { type: 'merge', body: { spec: { syncGeneration: next } } },
     manager: 'flotilla',
   });
   for (const warning of warnings) print.warning(warning);

@@ -75,13 +75,13 @@ export function gitRepoController(options: GitOptions): Controller<Observed, Mem
 
   function wantedOf(view: View, repo: HubGitRepo, source: GitSource, memory: Memory) {
     const { spec, metadata } = repo;
-    const { paths = [], targetNamespace = '', forceSyncGeneration = 0, targets } = spec;
+    const { paths = [], targetNamespace = '', forceSyncGeneration = 0, syncGeneration = 0, targets } = spec;
     const isSystem = metadata.namespace === SYSTEM_NAMESPACE;
     const fleet = fleetIn(view, targets);
     return {
       source,
       intervalMs: intervalOf(spec),
-      force: String(forceSyncGeneration),
+      force: `${forceSyncGeneration}/${syncGeneration}`,
       placed: repo.status?.commit,
       options: canonicalJson([paths, targetNamespace, kinds, ...(memory.usesClusters ? [digestOf(fleet)] : [])]),
       read: (files: Parameters<typeof render>[0]['files'], readAgain: ReadAgain) =>

@@ -171,3 +171,15 @@ describe('ignore.conditions of fleet.yaml', () => {
     expect(read('ignore:\n  states: [NotReady]\n').warnings).toEqual(['2: ignore.states: this key is unknown']);
   });
 });
+
+describe('forceSyncGeneration of fleet.yaml', () => {
+  test.each([
+    { text: '0', options: { forceSyncGeneration: 0 }, problems: [] },
+    { text: '7', options: { forceSyncGeneration: 7 }, problems: [] },
+    { text: '-1', options: {}, problems: ['1: forceSyncGeneration: a whole number is expected'] },
+    { text: '1.5', options: {}, problems: ['1: forceSyncGeneration: a whole number is expected'] },
+    { text: '"1"', options: {}, problems: ['1: forceSyncGeneration: a whole number is expected'] },
+  ])('$text', ({ text, options, problems }) => {
+    expect(read(`forceSyncGeneration: ${text}\n`)).toEqual({ options, problems, warnings: [] });
+  });
+});

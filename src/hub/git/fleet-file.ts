@@ -33,6 +33,8 @@ export interface FleetFile extends RenderOptions {
   readonly comparePatches?: readonly ComparePatch[];
   /** Conditions that do not count for availability. */
   readonly ignoreConditions?: readonly IgnoredCondition[];
+  /** Another number applies everything again. */
+  readonly forceSyncGeneration?: number;
   readonly overrideTargets?: readonly GitTarget[];
   readonly targetCustomizations?: readonly Customization[];
   /** Default FirstMatch. */
@@ -60,7 +62,6 @@ const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
   'deleteNamespace',
   'deleteCRDResources',
   'downstreamResources',
-  'forceSyncGeneration',
   'imageScans',
 ]);
 
@@ -134,6 +135,9 @@ function optionsIn(fields: Fields, refuse: Say, warn: Say): FleetFile {
     } else if (key === 'ignore') {
       const conditions = ignoredConditionsIn(value, place, refuse, warn);
       if (conditions !== undefined) options.ignoreConditions = conditions;
+    } else if (key === 'forceSyncGeneration') {
+      if (Number.isSafeInteger(value) && (value as number) >= 0) options.forceSyncGeneration = value as number;
+      else refuse(place, 'a whole number is expected');
     } else if (key === 'dependsOn') {
       options.dependsOn = dependenciesIn(value, place, refuse, warn);
     } else if (key === 'rolloutStrategy') {

@@ -31,10 +31,16 @@ export function wantedPlacement(
   policy: NonNullable<PlacementSpec['policy']>,
 ): WantedPlacement {
   const { rolloutStrategy = {} } = options;
+  // As in Rancher Fleet the number of a GitRepo replaces those of its bundles.
+  const forceSyncGeneration = repo.spec.forceSyncGeneration || (options.forceSyncGeneration ?? 0);
   const isPaused = repo.spec.paused === true || options.paused === true;
   const keeps = repo.spec.keepResources === true || options.keepResources === true;
   const spec = {
-    source: { gitRepo: repo.metadata.name ?? '', bundle: name },
+    source: {
+      gitRepo: repo.metadata.name ?? '',
+      bundle: name,
+      ...(forceSyncGeneration === 0 ? {} : { forceSyncGeneration }),
+    },
     ...(options.dependsOn === undefined || options.dependsOn.length === 0 ? {} : { dependsOn: options.dependsOn }),
     policy,
     strategy: {

@@ -35,8 +35,27 @@ export interface Overriding {
 }
 
 export function ordersFor(input: OrdersInput): Orders {
-  const orders = overriddenOrders(input);
+  const orders = forcedOrders(input, overriddenOrders(input));
   return input.variants === undefined ? orders : withVariants(input, orders, input.variants);
+}
+
+/** Where an order and a binding record the number by which all objects are applied again, beside the override values. */
+export const FORCE_VALUE = 'forceSyncGeneration';
+
+function forcedOrders({ placement }: OrdersInput, orders: Orders): Orders {
+  const { forceSyncGeneration = 0 } = placement.spec.source ?? {};
+  if (forceSyncGeneration === 0) return orders;
+  const shared = new Map<Order, Order>();
+  return (cluster) => {
+    const order = orders(cluster);
+    if ('undecided' in order) return order;
+    const forced = shared.get(order) ?? {
+      ...order,
+      overrideValues: { ...order.overrideValues, [FORCE_VALUE]: String(forceSyncGeneration) },
+    };
+    shared.set(order, forced);
+    return forced;
+  };
 }
 
 function overriddenOrders({ placement, snapshot, overriding }: OrdersInput): Orders {

@@ -1,5 +1,4 @@
 // The desired Works of a binding, from the resource snapshots that it references. Pure.
-import type { ApplyStrategy } from '../../api/apply-strategy.ts';
 import { brokenRuleIn, type Enveloped, envelopeIn, envelopeText } from '../../api/enveloped.ts';
 import {
   annotations,
@@ -12,8 +11,10 @@ import {
 } from '../../api/names.ts';
 import type { KubeObject, Labels } from '../../api/object.ts';
 import type { ResourceSnapshot } from '../../api/resource-snapshot.ts';
+import type { WorkSpec } from '../../api/work.ts';
 import { sha256 } from '../../base/hash.ts';
 import { canonicalJson } from '../../base/json.ts';
+import { FORCE_VALUE } from '../orders/orders-for.ts';
 import type { HubOverrideSnapshot } from '../overrides/matching.ts';
 import type { HubBinding } from '../placement-sources.ts';
 import { snapshotOf, VARIANT_VALUE } from '../revisions/variants.ts';
@@ -26,7 +27,18 @@ export interface DesiredWork {
   readonly annotations: Labels;
   manifests(): readonly KubeObject[];
   readonly content: string;
-  readonly strategy: ApplyStrategy | undefined;
+  readonly strategy: WorkStrategy | undefined;
+}
+
+type WorkStrategy = NonNullable<WorkSpec['applyStrategy']>;
+
+/** The strategy of the binding, with the number by which all objects are applied again. */
+export function strategyOf({ spec }: Pick<HubBinding, 'spec'>): WorkStrategy | undefined {
+  const force = spec.overrideValues?.[FORCE_VALUE];
+  const { applyStrategy } = spec;
+  return force === undefined || applyStrategy === undefined
+    ? applyStrategy
+    : { ...applyStrategy, forceSyncGeneration: Number(force) };
 }
 
 /** Why the Works of a binding cannot be rendered: none of them is written. */
@@ -133,7 +145,7 @@ function desiredWork(
     annotations: originOf(binding),
     manifests,
     content,
-    strategy: spec.applyStrategy,
+    strategy: strategyOf(binding),
   };
 }
 

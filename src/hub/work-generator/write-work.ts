@@ -10,7 +10,7 @@ import { create, patch, patchByOperations, seen } from '../../runtime/actions.ts
 import type { Action } from '../../runtime/controller.ts';
 import { replacing } from '../orders/order.ts';
 import { type HubWork, works as workSource } from '../work-source.ts';
-import type { DesiredWork } from './desired.ts';
+import { type DesiredWork, strategyOf } from './desired.ts';
 import { withoutForeign, withoutLabels } from './foreign-metadata.ts';
 import { changedKeeping } from './keeping.ts';
 import type { Observed } from './observed.ts';
@@ -111,13 +111,10 @@ function strategyPatch(known: string, strategy: DesiredWork['strategy']): object
 }
 
 /** The apply strategy is on the binding, and does not need the snapshot. */
-export function writeApplyStrategy(
-  { binding: { metadata, spec }, reportBack, now }: Observed,
-  known: HubWork,
-): readonly Action[] {
-  const change = changedStrategies(known, spec.applyStrategy, reportBack);
+export function writeApplyStrategy({ binding, reportBack, now }: Observed, known: HubWork): readonly Action[] {
+  const change = changedStrategies(known, strategyOf(binding), reportBack);
   if (Object.keys(change).length === 0) return [];
-  const marks = { annotations: { [annotations.orderedBy]: orderBy(metadata, now) } };
+  const marks = { annotations: { [annotations.orderedBy]: orderBy(binding.metadata, now) } };
   return [patch(seen(workSource, known), { metadata: marks, spec: change }, upToDate(known.metadata.name))];
 }
 

@@ -135,3 +135,43 @@ describe('an object that may be missing', () => {
     expect(await dataOf(rig)).toEqual({ value: '1' });
   });
 });
+
+describe('forceSyncGeneration', () => {
+  const forced = (forceSyncGeneration: number) =>
+    ({
+      applyStrategy: {
+        whenToApply: 'OnRevision',
+        comparePatches: [{ jsonPointers: ['/data/size'] }, { name: 'b', operations: [{ op: 'ignore' }] }],
+        ...(forceSyncGeneration === 0 ? {} : { forceSyncGeneration }),
+      },
+    }) as never;
+  const manifests = [aNamespace('shop'), aConfigMap('a', { size: '1', color: 'red' }), aConfigMap('b', { value: '1' })];
+
+  test('another number writes what was left to the member, once', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', manifests, forced(0));
+    await rig.settles();
+    const drift = async () => {
+      await rig.patch('configmaps', 'shop', 'a', { data: { size: '2', color: 'blue' } });
+      await rig.remove('member', 'configmaps', 'shop', 'b');
+      await rig.settles();
+      expect(await dataOf(rig)).toEqual({ size: '2', color: 'blue' });
+      expect(await rig.find('configmaps', 'shop', 'b')).toBeUndefined();
+    };
+    for (const number of [1, 2]) {
+      await drift();
+      await rig.order('web-work', manifests, forced(number));
+      await rig.settles();
+      expect(await dataOf(rig)).toEqual({ size: '1', color: 'red' });
+      expect(await rig.find('configmaps', 'shop', 'b')).toBeDefined();
+    }
+    await drift();
+    // An agent that starts anew knows that the number has been applied.
+    await rig.stop();
+    await rig.start();
+    expect(await dataOf(rig)).toEqual({ size: '2', color: 'blue' });
+    expect(await rig.find('configmaps', 'shop', 'b')).toBeUndefined();
+    expect(await rig.verdict('web-work')).toBe(DONE);
+  });
+});

@@ -245,7 +245,11 @@ const strategyOf = ({ spec }: Work): Strategy => {
 
 function oneOf(input: PassInput, { identifier, resource, manifest, owner }: Parts): One {
   const { onMember, work, memory } = input;
-  const { wanted, desiredHash } = preparedFor(inScope(manifest, resource), owner);
+  const { wanted, desiredHash } = preparedFor(
+    inScope(manifest, resource),
+    owner,
+    work.spec.applyStrategy?.forceSyncGeneration,
+  );
   return {
     identifier,
     resource,
@@ -293,6 +297,7 @@ function inScope(manifest: KubeObject, { namespaced }: Resource): KubeObject {
 
 interface Prepared {
   readonly owner: string;
+  readonly force: number;
   readonly wanted: () => Wanted;
   readonly desiredHash: string;
 }
@@ -300,14 +305,15 @@ interface Prepared {
 /** Manifests are frozen and the same object is passed to every reconcile, so the result is cached by identity. */
 const prepared = new WeakMap<KubeObject, Prepared>();
 
-function preparedFor(manifest: KubeObject, owner: OwnerReference): Prepared {
+function preparedFor(manifest: KubeObject, owner: OwnerReference, force = 0): Prepared {
   const known = prepared.get(manifest);
-  if (known?.owner === owner.uid) return known;
+  if (known?.owner === owner.uid && known.force === force) return known;
   const fresh = {
     owner: owner.uid,
+    force,
     // Most manifests of a new generation are unchanged, and need only the hash.
-    wanted: lazy(() => wantedOf(manifest, owner)),
-    desiredHash: sha256(canonicalJson([owner.uid, manifest])),
+    wanted: lazy(() => wantedOf(manifest, owner, force)),
+    desiredHash: sha256(canonicalJson([owner.uid, manifest, ...(force === 0 ? [] : [force])])),
   };
   prepared.set(manifest, fresh);
   return fresh;

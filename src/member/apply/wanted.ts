@@ -5,6 +5,7 @@ import { appliedWork } from '../../api/applied-work.ts';
 import { annotations } from '../../api/names.ts';
 import { apiVersionOf, type KubeObject, type OwnerReference } from '../../api/object.ts';
 import { goJson } from '../../base/go-json.ts';
+import { sha256 } from '../../base/hash.ts';
 import { isObject, type JsonObject } from '../../base/json.ts';
 import { sanitised } from '../compare/sanitised.ts';
 import { specHash } from '../compare/spec-hash.ts';
@@ -37,13 +38,18 @@ export const ownerReferenceTo = (name: string, uid: string): OwnerReference => (
   uid,
 });
 
-export function wantedOf(manifest: KubeObject, owner: OwnerReference): Wanted {
+/** `force`: another number makes another hash of the same manifest, so that it is applied again. */
+export function wantedOf(manifest: KubeObject, owner: OwnerReference, force = 0): Wanted {
   const clean = sanitised(manifest);
+  const hash = specHash(manifest);
   const marked: KubeObject = {
     ...clean,
     metadata: {
       ...clean.metadata,
-      annotations: { ...clean.metadata.annotations, [annotations.specHash]: specHash(manifest) },
+      annotations: {
+        ...clean.metadata.annotations,
+        [annotations.specHash]: force === 0 ? hash : sha256(`${hash}/${force}`),
+      },
       ownerReferences: [owner],
     },
   };
