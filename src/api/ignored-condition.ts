@@ -6,7 +6,7 @@ export const MAX_CONDITION_FIELDS = 8;
 export const MAX_CONDITION_VALUE = 256;
 
 export const ignoredConditions = s.array(
-  s.map(s.string({ maxLength: MAX_CONDITION_VALUE }), {
+  s.map(s.string({ doc: 'The value of the field.', maxLength: MAX_CONDITION_VALUE }), {
     doc: 'Fields of a condition, such as type and status. A condition matches if it has all of these values.',
     minProperties: 1,
     maxProperties: MAX_CONDITION_FIELDS,
