@@ -9,6 +9,7 @@ import { annotations, labels } from '../../src/api/names.ts';
 import type { KubeObject } from '../../src/api/object.ts';
 import type { Placement } from '../../src/api/placement.ts';
 import { families } from '../../src/hub/families.ts';
+import { isLatest } from '../../src/hub/placement-sources.ts';
 import { forecastRollout, type RolloutWave } from '../../src/insight/forecast/rollout-forecast.ts';
 import { type Delivery, deployment, scenario } from '../delivery.ts';
 
@@ -123,6 +124,7 @@ async function planned(it: Delivery) {
   const newest = (await listed(family.resourceSnapshot.plural, namespace)).find(
     ({ metadata }) => metadata.labels?.[labels.isLatestSnapshot] === 'true',
   );
+  const policies = await listed(family.policySnapshot.plural, namespace);
   const groups = (await listed('clustergroups')) as unknown as readonly ClusterGroup[];
   const before = hub.store.head;
   const foreseen = forecastRollout({
@@ -130,7 +132,7 @@ async function planned(it: Delivery) {
     placement: { ...placement, spec: { ...placement.spec, strategy } } as Placement,
     bindings: await it.bindings(),
     newest: newest as KubeObject,
-    policySnapshot: undefined,
+    policySnapshot: policies.flatMap((each) => family.policySnapshots.project?.(each) ?? []).find(isLatest),
     members: (await listed('memberclusters')) as unknown as readonly MemberCluster[],
     groups: groups.map(({ metadata, spec }) => ({
       name: metadata.name ?? '',

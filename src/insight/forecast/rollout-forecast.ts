@@ -82,9 +82,11 @@ export function forecastRollout(ground: RolloutGround): RolloutForecast {
     firstHolds ??= holds;
     const isWritten = world.perform(decision.steps, now);
     answers.leave(before, now);
-    noteWaves(before, bindingsIn(world, family), { waves, partitionOf, afterMs: now - begin });
+    const after = bindingsIn(world, family);
+    noteWaves(before, after, { waves, partitionOf, afterMs: now - begin });
     answers.ask(now);
-    if (isWritten && decision.again === 'at once') continue;
+    // A binding that is gone makes room for others.
+    if (isWritten && (decision.again === 'at once' || after.length < before.length)) continue;
     const next = Math.min(answers.next(), (decision.wakeAt ?? 0) > now ? (decision.wakeAt as number) : Infinity);
     if (next === Infinity) {
       if (isWritten) continue;
