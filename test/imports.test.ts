@@ -24,7 +24,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
 
 /** Files of hub that only think: what `flotilla why` explains and `flotilla plan` forecasts with. */
 const PURE =
-  /^hub\/(planners\/[^/]+|strategies\/[^/]+|members\/reachable|orders\/(newest-snapshot|order|orders-for)|freezes\/(frozen|sources)|git\/(bundle-variants|fleet-dependencies|fleet-fields|paths|placements|render|renderer|repository|source|sources|targets)|groups\/(sources|terms)|overrides\/(applying|in-force|matching|overriding|sources)|placement\/policy-hash|rollout\/decide|revisions\/(content|propagation|select|variants)|scheduler\/cycle|staged\/(annotations|decide|evaluate|initialise|observed)|status\/holds-summary|families|placement-sources|staged-sources)\.ts$/;
+  /^hub\/(planners\/[^/]+|strategies\/[^/]+|members\/reachable|orders\/(newest-snapshot|order|orders-for)|freezes\/(frozen|sources)|git\/(bundle-variants|fleet-dependencies|fleet-diff|fleet-fields|paths|placements|render|renderer|repository|source|sources|targets)|groups\/(sources|terms)|overrides\/(applying|in-force|matching|overriding|sources)|placement\/policy-hash|rollout\/decide|revisions\/(content|propagation|select|variants)|scheduler\/cycle|staged\/(annotations|decide|evaluate|initialise|observed)|status\/holds-summary|families|placement-sources|staged-sources)\.ts$/;
 
 interface Import {
   readonly file: string;

@@ -181,6 +181,35 @@ dependsOn: [{name: db}, {selector: {matchLabels: {tier: base}}, acceptedStates: 
   );
 });
 
+test('fields that may differ and conditions that do not count are carried over', async () => {
+  const text = `diff:
+  comparePatches:
+  - { kind: Deployment, jsonPointers: [/spec/replicas, spec] }
+  - { kind: Job, operations: [{ op: ignore }, { op: add }] }
+ignore: { conditions: [{ type: Ready, status: "False" }, Ready] }
+`;
+  const { yaml, left } = convert(text, 'fleet.yaml');
+  expect(parseYaml(yaml)).toEqual({
+    strategy: {
+      type: 'Partitioned',
+      applyStrategy: {
+        comparePatches: [
+          { kind: 'Deployment', jsonPointers: ['/spec/replicas'] },
+          { kind: 'Job', operations: [{ op: 'ignore' }] },
+        ],
+        ignoreConditions: [{ type: 'Ready', status: 'False' }],
+      },
+    },
+  });
+  expect(left.map((each) => each.split(':')[0])).toEqual([
+    'diff.comparePatches[0].jsonPointers[1] is not carried over',
+    'diff.comparePatches[1].operations[1].op is not carried over',
+    'ignore.conditions[1] is not carried over',
+  ]);
+  await using hub = await aCluster({ kinds: hubKinds });
+  await hub.create('clusterresourceplacements', undefined, parseYaml(convert(text, 'x', 'shop').yaml) as never);
+});
+
 test('each field that is not carried over is named', () => {
   const text =
     'helm: {chart: x}\nrolloutStrategy: {maxNew: 5, speed: 9, partitions: [{name: a, weight: 1}]}\ndependsOn: []\n';

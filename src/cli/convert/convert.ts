@@ -6,6 +6,7 @@ import { isObject } from '../../base/json.ts';
 import { writeYaml } from '../../base/write-yaml.ts';
 import { parseYamlDocuments, YamlError } from '../../base/yaml.ts';
 import { dependenciesIn, driftIn } from '../../hub/git/fleet-dependencies.ts';
+import { comparePatchesIn, ignoredConditionsIn } from '../../hub/git/fleet-diff.ts';
 import { isTextMap } from '../../hub/git/fleet-fields.ts';
 import { convertKinds } from './convert-kinds.ts';
 
@@ -36,7 +37,15 @@ const PARTITION_FIELDS: readonly string[] = [
 const NAMESPACE_FIELDS = ['namespace', 'targetNamespace', 'defaultNamespace'] as const;
 /** Fields that become part of the placement outside its strategy. */
 const WHOLE_FIELDS: readonly string[] = ['targets', 'overrideTargets', 'dependsOn', 'labels', ...NAMESPACE_FIELDS];
-const CARRIED: readonly string[] = ['rolloutStrategy', 'paused', 'keepResources', 'correctDrift', ...WHOLE_FIELDS];
+const CARRIED: readonly string[] = [
+  'rolloutStrategy',
+  'paused',
+  'keepResources',
+  'correctDrift',
+  'diff',
+  'ignore',
+  ...WHOLE_FIELDS,
+];
 
 /** `placement`: the name of a whole placement; without it only the strategy is printed. */
 export function convert(text: string, source: string, placement?: string): Converted {
@@ -101,7 +110,8 @@ function fieldsIn(documents: readonly unknown[], source: string): Fields {
   );
 }
 
-function strategyOf({ rolloutStrategy, paused, keepResources, correctDrift }: Fields, left: string[]): object {
+function strategyOf(fields: Fields, left: string[]): object {
+  const { rolloutStrategy, paused, keepResources } = fields;
   if (rolloutStrategy !== undefined && rolloutStrategy !== null && !isObject(rolloutStrategy))
     throw new UserError('ManifestInvalid', 'rolloutStrategy must be a map');
   const given: Fields = isObject(rolloutStrategy) ? rolloutStrategy : {};
@@ -111,13 +121,26 @@ function strategyOf({ rolloutStrategy, paused, keepResources, correctDrift }: Fi
     pick(each, PARTITION_FIELDS, `rolloutStrategy.partitions[${at}]`, left),
   );
   const partitioned = { ...kept, ...(listed.length === 0 ? {} : { partitions: listed }) };
+  const applyStrategy = applyStrategyOf(fields, left);
   return {
     type: 'Partitioned',
     ...(Object.keys(partitioned).length === 0 ? {} : { partitioned }),
     ...(paused === true ? { paused } : {}),
-    // Drift is corrected unless correctDrift disables it; a fleet.yaml without it leaves it to the GitRepo.
-    ...(correctsDrift(correctDrift, left) ? {} : { applyStrategy: { whenToApply: 'OnRevision' } }),
+    ...(Object.keys(applyStrategy).length === 0 ? {} : { applyStrategy }),
     ...(keepResources === true ? { deleteStrategy: { propagationPolicy: 'Abandon' } } : {}),
+  };
+}
+
+/** Drift is corrected unless correctDrift disables it; a fleet.yaml without it leaves it to the GitRepo. */
+function applyStrategyOf({ correctDrift, diff, ignore }: Fields, left: string[]): object {
+  const say = naming(left);
+  const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
+  const comparePatches = isGiven(diff) ? comparePatchesIn(diff, ['diff'], say, say) : undefined;
+  const ignoreConditions = isGiven(ignore) ? ignoredConditionsIn(ignore, ['ignore'], say, say) : undefined;
+  return {
+    ...(correctsDrift(correctDrift, left) ? {} : { whenToApply: 'OnRevision' }),
+    ...(comparePatches === undefined ? {} : { comparePatches }),
+    ...(ignoreConditions === undefined ? {} : { ignoreConditions }),
   };
 }
 
