@@ -1,11 +1,13 @@
 // What a member with all its rights can make the hub keep: the reproductions of the first probe, by counts and sizes. Another member notices nothing.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { memberRules } from '../../src/api/agent-rights.ts';
 import { hubKinds } from '../../src/api/kinds.ts';
 import { memberNamespace } from '../../src/api/names.ts';
 import type { KubeObject, User } from '../../src/api/object.ts';
+import { serve } from '../../src/apiserver/http/server.ts';
+import { wallClock } from '../../src/base/clock.ts';
 import type { ApiError } from '../../src/base/errors.ts';
-import { aCluster } from '../cluster.ts';
+import { aCluster, admin } from '../cluster.ts';
 
 const TIME = '2026-01-01T00:00:00Z';
 const RBAC = 'rbac.authorization.k8s.io';
@@ -101,4 +103,55 @@ test('F3: a flood of Events leaves at most 16 MiB, and takes none from another n
   expect(kept.length).toBeGreaterThan(0);
   expect(kept.reduce((sum, stored) => sum + stored.bytes().length, 0)).toBeLessThanOrEqual(16 * 1024 * 1024);
   expect(cluster.store.range(`/events/${memberNamespace('y')}/`).items).toHaveLength(1);
+});
+
+describe('F9: one large body costs in proportion to its size:', () => {
+  const SMALL = 20_000;
+  const LARGE = 10 * SMALL;
+  /** A step that is quadratic in the size would make it a hundred. */
+  const MAX_RATIO = 40;
+  const placement = (more: string) =>
+    `{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"ResourcePlacement","metadata":{"name":"it"},"spec":{"resourceSelectors":[]}${more}}`;
+  const deployment = (more: string) => `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"it"}${more}}`;
+  const times = (count: number, member: (at: number) => string) => Array.from({ length: count }, (_, at) => member(at));
+  const unknown = (count: number) => `,${times(count, (at) => `"f${at}":1`).join()}`;
+  const nested = (count: number) => `,"spec":{${times(count, (at) => `"f${at}":1`).join()}}`;
+  const repeated = (count: number) => `,"x":{${times(count, () => '"a":1').join()}}`;
+  const both = (count: number) => `${times(count / 4, (at) => `,"g${at}":1,"g${at}":2`).join('')}${unknown(count / 2)}`;
+  const placements = '/apis/placement.kubernetes-fleet.io/v1beta1/namespaces/default/resourceplacements';
+  const deployments = '/apis/apps/v1/namespaces/default/deployments';
+
+  test.each([
+    { it: 'unknown fields of a custom resource', path: placements, mode: 'Warn', body: placement, more: unknown },
+    { it: 'unknown fields of a built-in kind', path: deployments, mode: 'Strict', body: deployment, more: unknown },
+    { it: 'unknown fields in a field', path: deployments, mode: 'Warn', body: deployment, more: nested },
+    { it: 'repeated keys', path: deployments, mode: 'Strict', body: deployment, more: repeated },
+    { it: 'fields that are unknown and repeated', path: deployments, mode: 'Warn', body: deployment, more: both },
+  ])('$it', async ({ path, mode, body, more }) => {
+    await using cluster = await aCluster({ kinds: hubKinds });
+    await using server = await serve({
+      clusters: () => cluster.running.http,
+      host: '127.0.0.1',
+      port: 0,
+      plainHttp: { user: admin },
+      clock: wallClock,
+    });
+    const url = `http://127.0.0.1:${server.port}${path}?fieldValidation=${mode}&dryRun=All`;
+    const fastest = async (count: number, rounds: number) => {
+      const text = body(more(count));
+      let best = Number.POSITIVE_INFINITY;
+      for (let round = 0; round < rounds; round++) {
+        const begin = performance.now();
+        const headers = { 'content-type': 'application/json' };
+        const answer = await fetch(url, { method: 'POST', headers, body: text });
+        const size = (await answer.arrayBuffer()).byteLength + (answer.headers.get('warning') ?? '').length;
+        best = Math.min(best, performance.now() - begin);
+        expect([201, 400, 422]).toContain(answer.status);
+        expect(size).toBeLessThan(5 * text.length);
+      }
+      return best;
+    };
+    const small = await fastest(SMALL, 3);
+    expect((await fastest(LARGE, 2)) / small).toBeLessThan(MAX_RATIO);
+  });
 });

@@ -124,6 +124,16 @@ const repetitionText = (path: string): string =>
 const unknownFields = (at: At, draft: Draft, caller: Caller): string | undefined =>
   unknownFieldsIn(at.version.structure, draft, caller);
 
+/** The paths that are neither in the set nor below a path of it. A client may send many of both. */
+function outside(paths: ReadonlySet<string>, candidates: readonly string[]): readonly string[] {
+  const isInside = (path: string) => {
+    for (let end = path.indexOf('.'); end >= 0; end = path.indexOf('.', end + 1))
+      if (paths.has(path.slice(0, end))) return true;
+    return paths.has(path);
+  };
+  return candidates.filter((path) => !isInside(path));
+}
+
 /**
  * The error of strict decoding for unknown fields; in other modes they are dropped, with a warning if the caller wants
  * one.
@@ -131,8 +141,7 @@ const unknownFields = (at: At, draft: Draft, caller: Caller): string | undefined
 export function unknownFieldsIn(structure: Pick<Structure, 'prune'>, draft: Draft, caller: Caller): string | undefined {
   const unknown = structure.prune(draft);
   if (caller.fieldValidation === 'Ignore') return undefined;
-  const isUnknown = (path: string) => unknown.some((each) => path === each || path.startsWith(`${each}.`));
-  const repeated = (caller.repeatedFields ?? []).filter((path) => !isUnknown(path));
+  const repeated = outside(new Set(unknown), caller.repeatedFields ?? []);
   if (unknown.length + repeated.length === 0) return undefined;
   const texts = [...repeated.map(repetitionText), ...unknown.map((path) => `unknown field "${path}"`)];
   if (caller.fieldValidation === 'Strict') return `strict decoding error: ${texts.join(', ')}`;
