@@ -1,11 +1,11 @@
 // What an author with the role `edit` in a namespace of the hub causes on members through a ResourcePlacement.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { User } from '../../src/api/object.ts';
 import { RBAC_GROUP } from '../../src/api/resources.ts';
 import { namespacedFamily } from '../../src/hub/families.ts';
 import { installRoles } from '../../src/main/install-roles.ts';
 import { admin } from '../cluster.ts';
-import { aDelivery, deployment, SHOP, selects } from '../delivery.ts';
+import { aDelivery, CONFIG_MAPS, configMap, type Delivery, deployment, SHOP, selects } from '../delivery.ts';
 
 const tenant: User = { name: 'ann', groups: ['system:authenticated'] };
 
@@ -49,4 +49,52 @@ test('a placement delivers RoleBindings and privileged workloads that its author
   expect(await it.find('c1', 'deployments', 'web')).toMatchObject({ spec: { template: { spec: { hostPID: true } } } });
   // Only what is selected: the author's own right to place is not part of it.
   expect(await it.find('c1', 'rolebindings', 'editors')).toBeUndefined();
+});
+
+describe('a tenant with 2,000 placements', () => {
+  const FLOOD = 'flood';
+  const PLACEMENTS = 2000;
+
+  async function flooded(it: Delivery): Promise<void> {
+    const { hub } = it.fleet;
+    for (let at = 0; at < PLACEMENTS; at++) {
+      await hub.create('resourceplacements', FLOOD, {
+        metadata: { name: `p-${at}` },
+        spec: {
+          resourceSelectors: [{ ...CONFIG_MAPS, name: 'app' }],
+          policy: { placementType: 'PickFixed', clusterNames: ['nowhere'] },
+        },
+      });
+    }
+  }
+  const start = async () => {
+    const it = await aDelivery(namespacedFamily, { members: 1 });
+    await it.fleet.hub.create('namespaces', undefined, { metadata: { name: FLOOD } });
+    await it.give(configMap('one'));
+    await it.place({ resourceSelectors: [CONFIG_MAPS] });
+    await it.runs();
+    expect(await it.values()).toEqual({ c1: 'one' });
+    return it;
+  };
+  const changed = async (it: Delivery, value: string) => {
+    await it.give(configMap(value));
+    await it.runs();
+    expect(await it.values()).toEqual({ c1: value });
+  };
+
+  test('does not make a change of another namespace cost more reconciles', async () => {
+    await using it = await start();
+    const { passes } = it.fleet;
+    const cost = async (value: string) => {
+      passes.clear();
+      await changed(it, value);
+      return Object.fromEntries([...passes].filter(([pass]) => pass.startsWith('hub ')).sort());
+    };
+    await changed(it, 'two');
+    const alone = await cost('three');
+    await flooded(it);
+    await it.runs(60_000);
+    expect(await cost('four')).toEqual(alone);
+    expect(Object.keys(alone).length).toBeGreaterThan(2);
+  });
 });
