@@ -54,6 +54,11 @@ export const annotations = {
   lastApplied: `${FLEET}last-applied-configuration`,
   envelopeConfigMap: `${FLEET}envelope-configmap`,
   // Ours.
+  /**
+   * On an object with comparePatches that server-side apply wrote: the hash of the labels and annotations that the spec
+   * hash leaves out. Comparisons leave it out by its prefix.
+   */
+  metadataHash: `${FLEET}metadata-hash`,
   trackAvailability: 'flotilla.dev/track-availability',
   /** On a MemberCluster: `true` keeps partitioned rollouts from updating it. */
   memberPaused: 'flotilla.dev/paused',

@@ -9,7 +9,8 @@ import { isClusterOwned } from '../../api/cluster-owned.ts';
 import { annotations } from '../../api/names.ts';
 import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import { compared } from '../compare/compare.ts';
-import { ignoredPaths } from '../compare/ignored.ts';
+import { ignoredPaths, type Path } from '../compare/ignored.ts';
+import { hasNewMetadata, withMetadataHash } from './applied-metadata.ts';
 import { clientSide } from './client-side.ts';
 import { describe, type Refusal } from './manifest.ts';
 import type { Case, Operation } from './manner.ts';
@@ -38,9 +39,11 @@ export function judge(each: Case): Operation {
       ...(owners?.isOurs ? { isOurs: true as const } : {}),
     };
   }
+  const paths = ignoredPaths(strategy.comparePatches, wanted.object);
   const isServerSide = strategy.type === 'ServerSideApply' || wanted.annotationBytes > MAX_ANNOTATION_BYTES;
   const manner = isServerSide ? serverSide : clientSide;
-  if (live === undefined || owners === undefined) return { do: 'create', object: manner.created(wanted) };
+  const marked = isServerSide && paths.length > 0 ? withMetadataHash(wanted) : wanted;
+  if (live === undefined || owners === undefined) return { do: 'create', object: manner.created(marked) };
   const refusal = objection(each, live, owners);
   if (refusal !== undefined) return refusal;
   if (live.metadata.deletionTimestamp !== undefined) {
@@ -48,14 +51,20 @@ export function judge(each: Case): Operation {
   }
   const unlikeness = unlike(each, live, owners);
   if (unlikeness !== undefined) return unlikeness;
-  return manner.change({ ...each, ignored: ignoredIn(each, live, owners) }, live, owners);
+  return manner.change({ ...each, wanted: marked, ignored: ignoredIn(each, paths, live, owners) }, live, owners);
 }
 
 /** Written with a new object or a new manifest; else what the member has there stays. */
-function ignoredIn({ wanted, strategy }: Case, live: KubeObject, { isOurs }: Owners): Case['ignored'] {
-  const paths = ignoredPaths(strategy.comparePatches, wanted.object);
+function ignoredIn(
+  { wanted, strategy }: Case,
+  paths: readonly Path[],
+  live: KubeObject,
+  { isOurs }: Owners,
+): Case['ignored'] {
   if (paths.length === 0) return undefined;
-  const areLeft = isOurs ? hashOf(live) === hashOf(wanted.object) : strategy.whenToTakeOver === 'IfNoDiff';
+  const areLeft = isOurs
+    ? hashOf(live) === hashOf(wanted.object) && !hasNewMetadata(wanted, live)
+    : strategy.whenToTakeOver === 'IfNoDiff';
   return { paths, areLeft };
 }
 

@@ -52,7 +52,7 @@ export function configurationFor({ configuration }: Wanted, leaving: Leaving): J
   ) as JsonObject;
   const metadata = given['metadata'] as JsonObject;
   const marks = Object.entries(configuration.metadata.annotations ?? {}).filter(
-    ([key]) => key === annotations.specHash,
+    ([key]) => key === annotations.specHash || key === annotations.metadataHash,
   );
   return {
     ...given,

@@ -1,5 +1,6 @@
 // comparePatches against a real member: what a client changes there stays, costs no write of ours, and nothing fights over it.
 import { describe, expect, test } from 'vitest';
+import { annotations } from '../../api/names.ts';
 import { aConfigMap, aNamespace, aRig, type Rig } from './applier.testing.ts';
 
 const ofA = (patch: object, more: object = {}) =>
@@ -85,6 +86,64 @@ describe.each([{ type: 'ClientSideApply' }, { type: 'ServerSideApply' }])('with 
     expect(await rig.verdict('web-work')).toBe(DONE);
   });
 });
+
+describe.each([{ type: 'ClientSideApply' }, { type: 'ServerSideApply' }])(
+  'annotations of Kubernetes, with $type',
+  ({ type }) => {
+    const TARGET = 'nginx.ingress.kubernetes.io/rewrite-target';
+    const manifests = (target: string) => [
+      aNamespace('shop'),
+      {
+        ...aConfigMap('a', { size: '1' }),
+        metadata: { name: 'a', namespace: 'shop', annotations: { [TARGET]: target } },
+      },
+    ];
+    const targetOf = async (rig: Rig) => (await rig.find('configmaps', 'shop', 'a'))?.metadata.annotations?.[TARGET];
+    const spec = ofA({ jsonPointers: ['/metadata/annotations', '/data/size'] }, { type, ...forced(type) });
+
+    test('are written with a new manifest, and then left to the member', async () => {
+      await using rig = await aRig();
+      await rig.start();
+      await rig.order('web-work', manifests('/v1'), spec);
+      await rig.settles();
+      await rig.order('web-work', manifests('/v2'));
+      await rig.settles();
+      expect(await targetOf(rig)).toBe('/v2');
+      await rig.patch('configmaps', 'shop', 'a', {
+        metadata: { annotations: { [TARGET]: '/mine' } },
+        data: { size: '2' },
+      });
+      await rig.settles();
+      await rig.stop();
+      await rig.start();
+      expect(await targetOf(rig)).toBe('/mine');
+      expect(await dataOf(rig)).toEqual({ size: '2' });
+      await rig.order('web-work', manifests('/v3'));
+      await rig.settles();
+      expect(await targetOf(rig)).toBe('/v3');
+      expect(await rig.verdict('web-work')).toBe(DONE);
+    });
+
+    test('are written although the rule is as new as the manifest', async () => {
+      await using rig = await aRig();
+      await rig.start();
+      await rig.order('web-work', manifests('/v1'), { applyStrategy: { type } as never });
+      await rig.settles();
+      await rig.order('web-work', manifests('/v2'), spec);
+      await rig.settles();
+      expect(await targetOf(rig)).toBe('/v2');
+      await rig.patch('configmaps', 'shop', 'a', { metadata: { annotations: { [TARGET]: '/mine' } } });
+      await rig.settles();
+      expect(await targetOf(rig)).toBe('/mine');
+      const marksOf = async () => Object.keys((await rig.find('configmaps', 'shop', 'a'))?.metadata.annotations ?? {});
+      expect((await marksOf()).includes(annotations.metadataHash)).toBe(type === 'ServerSideApply');
+      await rig.order('web-work', manifests('/v2'), { applyStrategy: { type, comparePatches: null } as never });
+      await rig.settles();
+      expect(await targetOf(rig)).toBe('/v2');
+      expect(await marksOf()).not.toContain(annotations.metadataHash);
+    });
+  },
+);
 
 describe('an object that may be missing', () => {
   const MISSING = ofA({ operations: [{ op: 'ignore' }] });

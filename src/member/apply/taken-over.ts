@@ -45,7 +45,12 @@ export async function giveBack(
 ): Promise<void> {
   const { uid, resourceVersion } = live.metadata;
   const ownerReferences = ownersOf(live).filter((each) => !isSameOwner(each, owner));
-  const marks = { [annotations.takenOver]: null, [annotations.lastApplied]: null, [annotations.specHash]: null };
+  const marks = {
+    [annotations.takenOver]: null,
+    [annotations.lastApplied]: null,
+    [annotations.specHash]: null,
+    [annotations.metadataHash]: null,
+  };
   const body = { metadata: { uid, resourceVersion, ownerReferences, annotations: marks } } as unknown as Json;
   await client.call('member', { verb: 'patch', at, patch: { type: 'merge', body }, manager: fieldManagers.apply });
 }

@@ -5,6 +5,7 @@ import { isObject } from '../../base/json.ts';
 
 const ANNOTATIONS_DROPPED: readonly string[] = [
   annotations.specHash,
+  annotations.metadataHash,
   annotations.lastApplied,
   annotations.takenOver,
   'kubectl.kubernetes.io/last-applied-configuration',

@@ -73,4 +73,7 @@ const without = (value: object, dropped: ReadonlySet<string>): object =>
   Object.fromEntries(Object.entries(value).filter(([key]) => !dropped.has(key)));
 
 const others = (labels: Labels | undefined): Labels =>
-  Object.fromEntries(Object.entries(labels ?? {}).filter(([key]) => !OURS.some((part) => key.includes(part))));
+  Object.fromEntries(Object.entries(labels ?? {}).filter(([key]) => !isUnhashed(key)));
+
+/** A label or annotation that is left out. */
+export const isUnhashed = (key: string): boolean => OURS.some((part) => key.includes(part));
