@@ -110,6 +110,7 @@ describe('F9: one large body costs in proportion to its size:', () => {
   const LARGE = 10 * SMALL;
   /** A step that is quadratic in the size would make it a hundred. */
   const MAX_RATIO = 40;
+  const MAX_ROUNDS = 4;
   const placement = (more: string) =>
     `{"apiVersion":"placement.kubernetes-fleet.io/v1beta1","kind":"ResourcePlacement","metadata":{"name":"it"},"spec":{"resourceSelectors":[]}${more}}`;
   const deployment = (more: string) => `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"it"}${more}}`;
@@ -137,21 +138,25 @@ describe('F9: one large body costs in proportion to its size:', () => {
       clock: wallClock,
     });
     const url = `http://127.0.0.1:${server.port}${path}?fieldValidation=${mode}&dryRun=All`;
-    const fastest = async (count: number, rounds: number) => {
-      const text = body(more(count));
-      let best = Number.POSITIVE_INFINITY;
-      for (let round = 0; round < rounds; round++) {
-        const begin = performance.now();
-        const headers = { 'content-type': 'application/json' };
-        const answer = await fetch(url, { method: 'POST', headers, body: text });
-        const size = (await answer.arrayBuffer()).byteLength + (answer.headers.get('warning') ?? '').length;
-        best = Math.min(best, performance.now() - begin);
-        expect([201, 400, 422]).toContain(answer.status);
-        expect(size).toBeLessThan(5 * text.length);
-      }
-      return best;
+    const took = async (text: string) => {
+      const begin = performance.now();
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(url, { method: 'POST', headers, body: text });
+      const size = (await answer.arrayBuffer()).byteLength + (answer.headers.get('warning') ?? '').length;
+      const ms = performance.now() - begin;
+      expect([201, 400, 422]).toContain(answer.status);
+      expect(size).toBeLessThan(5 * text.length);
+      return ms;
     };
-    const small = await fastest(SMALL, 3);
-    expect((await fastest(LARGE, 2)) / small).toBeLessThan(MAX_RATIO);
+    const [small, large] = [body(more(SMALL)), body(more(LARGE))];
+    // Whatever else the machine does makes a ratio of times larger or smaller, but not all of them: what is quadratic
+    // exceeds the bound every time.
+    const ratios: number[] = [];
+    for (let round = 0; round < MAX_ROUNDS && !ratios.some((ratio) => ratio < MAX_RATIO); round++) {
+      const before = await took(small);
+      const between = await took(large);
+      ratios.push(between / Math.max(before, await took(small)));
+    }
+    expect(Math.min(...ratios)).toBeLessThan(MAX_RATIO);
   });
 });

@@ -3,6 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { compilePattern } from './pattern.ts';
 
 describe('a pattern', () => {
+  test.each(['(((){1000}){1000}){1000}', '((((){1000}){1000}){1000}){1000}', '((a{1000}){1000}){1000}'])(
+    '%s is too large, and found so at once',
+    (pattern) => {
+      expect(compilePattern(pattern).error).toContain('expression too large');
+    },
+  );
+
   test.each<[pattern: string, matches: readonly string[], others: readonly string[]]>([
     ['^a', ['a', 'ab'], ['ba', '']],
     ['a', ['a', 'xax'], ['', 'b']],

@@ -15,17 +15,22 @@ export interface Program {
 }
 
 const MAX_STEPS = 20_000;
+/** Repeating an empty part adds no step, but takes time all the same. */
+const MAX_BUILDS = 10 * MAX_STEPS;
+const TOO_LARGE = 'error parsing regexp: expression too large';
 
 /** Built backwards: a step is added after its successor. */
 export function programOf(expression: Expression): Program {
   const steps: Step[] = [{ op: 'match' }];
   let isPlain = true;
   const add = (step: Step): number => {
-    if (steps.length >= MAX_STEPS) throw new PatternError('error parsing regexp: expression too large');
+    if (steps.length >= MAX_STEPS) throw new PatternError(TOO_LARGE);
     return steps.push(step) - 1;
   };
 
+  let builds = 0;
   const build = (part: Expression, next: number): number => {
+    if (++builds > MAX_BUILDS) throw new PatternError(TOO_LARGE);
     switch (part.op) {
       case 'empty':
         return next;

@@ -243,3 +243,50 @@ test.each([
 ])('%s is refused', (text, says) => {
   expect(() => convert(text, 'fleet.yaml')).toThrow(says);
 });
+
+describe('targets with doNotDeploy', () => {
+  const policyIn = (targets: string) => {
+    const { yaml, left } = convert(`namespace: shop\ntargets:\n${targets}`, 'x', 'shop');
+    return { policy: (parseYaml(yaml) as { spec: { policy: object } }).spec.policy, left };
+  };
+  const terms = (...expressions: readonly (readonly object[])[]) => ({
+    placementType: 'PickAll',
+    affinity: {
+      clusterAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          clusterSelectorTerms: expressions.map((matchExpressions) => ({ labelSelector: { matchExpressions } })),
+        },
+      },
+    },
+  });
+  const none = terms([{ key: labels.memberName, operator: 'DoesNotExist' }]);
+
+  test('exclude their clusters from the targets after them', () => {
+    const { policy, left } = policyIn(
+      '- {doNotDeploy: true, clusterSelector: {matchLabels: {env: prod}}}\n- {clusterSelector: {}}\n',
+    );
+    expect(policy).toEqual(terms([{ key: 'env', operator: 'NotIn', values: ['prod'] }]));
+    expect(left).toEqual([]);
+  });
+
+  test('do not exclude what an earlier target has matched', () => {
+    const { policy } = policyIn(
+      '- {clusterSelector: {matchLabels: {env: prod}}}\n- {doNotDeploy: true, clusterSelector: {}}\n',
+    );
+    expect(policy).toEqual(terms([{ key: 'env', operator: 'In', values: ['prod'] }]));
+  });
+
+  test.each([
+    ['all of them', '- {doNotDeploy: true, clusterSelector: {}}\n'],
+    ['beside groups', '- {doNotDeploy: true, clusterGroup: a}\n- {clusterSelector: {}}\n'],
+  ])('select no cluster, and say so: %s', (_it, targets) => {
+    const { policy, left } = policyIn(targets);
+    expect(left.at(-1)).toContain('targets selects no cluster');
+    expect(policy).toEqual(none);
+  });
+});
+
+test.each(['{}', 'null', '{force: true}'])('a Bundle with correctDrift %s does not correct drift', (given) => {
+  const text = `apiVersion: fleet.cattle.io/v1alpha1\nkind: Bundle\nmetadata: {name: x}\nspec: {correctDrift: ${given}}\n`;
+  expect(convert(text, 'x', 'shop').yaml).toContain('whenToApply: OnRevision');
+});

@@ -1,5 +1,6 @@
 // `flotilla convert FILE`: converts the rollout strategy and the targets of a Rancher Fleet `fleet.yaml` or Bundle to a
 // strategy block or a whole placement. Guarantee: each field of the file is converted or reported. Pure.
+import type { GitTarget } from '../../api/git-repo.ts';
 import { labels } from '../../api/names.ts';
 import { UserError } from '../../base/errors.ts';
 import { isObject } from '../../base/json.ts';
@@ -8,6 +9,7 @@ import { parseYamlDocuments, YamlError } from '../../base/yaml.ts';
 import { dependenciesIn, driftIn } from '../../hub/git/fleet-dependencies.ts';
 import { comparePatchesIn, ignoredConditionsIn } from '../../hub/git/fleet-diff.ts';
 import { isTextMap } from '../../hub/git/fleet-fields.ts';
+import { policyOf as targetPolicy, termsOf } from '../../hub/git/targets.ts';
 import { convertKinds } from './convert-kinds.ts';
 
 export interface Converted {
@@ -103,12 +105,17 @@ function fieldsIn(documents: readonly unknown[], source: string): Fields {
   if (first['apiVersion'] === undefined) return first;
   // A Bundle is complete: without correctDrift, drift is not corrected.
   if (first['kind'] === 'Bundle' && isObject(first['spec']))
-    return { correctDrift: { enabled: false }, ...first['spec'] };
+    return { ...first['spec'], correctDrift: driftOf(first['spec']['correctDrift']) };
   throw new UserError(
     'ManifestInvalid',
     `${source} holds a ${String(first['kind'])}: a fleet.yaml, a Bundle, or GitRepos and ClusterGroups of fleet.cattle.io are expected`,
   );
 }
+
+const driftOf = (given: unknown): Fields => {
+  const fields = isObject(given) ? given : {};
+  return { ...fields, enabled: fields['enabled'] ?? false };
+};
 
 function strategyOf(fields: Fields, left: string[]): object {
   const { rolloutStrategy, paused, keepResources } = fields;
@@ -199,13 +206,13 @@ function policyOf(fields: Fields, left: string[]): object | undefined {
     left.push('no targets are named: the placement picks all clusters; the GitRepo may pick fewer');
     return undefined;
   }
+  if (targets.some(isExcluding)) return policyWithExclusions(targets, key, left);
   const names: string[] = [];
   const terms: Fields[] = [];
   targets.forEach((target, at) => {
     const { name: _name, clusterName, clusterSelector, clusterGroup, clusterGroupSelector, ...others } = target;
     const where = `${key}[${at}]`;
     for (const other of Object.keys(others)) left.push(`${where}.${other} is not carried over`);
-    if (others['doNotDeploy'] === true) return;
     const [named, group] = [textOf(clusterName), textOf(clusterGroup)];
     const selector = isObject(clusterSelector) ? clusterSelector : undefined;
     if (clusterGroupSelector !== undefined && clusterGroupSelector !== null)
@@ -220,10 +227,40 @@ function policyOf(fields: Fields, left: string[]): object | undefined {
   if (all.length > MAX_TERMS)
     left.push(`${key} makes ${all.length} terms of a policy, at most ${MAX_TERMS} are possible: use fewer targets`);
   // If no target can be converted, the result must not select all clusters.
-  const clusterSelectorTerms = all.length === 0 ? [{ labelSelector: NO_CLUSTER }] : all;
-  const required = { requiredDuringSchedulingIgnoredDuringExecution: { clusterSelectorTerms } };
-  return { placementType: 'PickAll', affinity: { clusterAffinity: required } };
+  return all.length === 0 ? pickNone() : pickByTerms(all);
 }
+
+const pickByTerms = (clusterSelectorTerms: readonly object[]): object => ({
+  placementType: 'PickAll',
+  affinity: { clusterAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { clusterSelectorTerms } } },
+});
+const pickNone = (): object => pickByTerms([{ labelSelector: NO_CLUSTER }]);
+
+const isExcluding = ({ doNotDeploy }: Fields): boolean => doNotDeploy === true;
+
+/** The first target that matches a cluster decides, so a target with doNotDeploy excludes clusters from those after it. */
+function policyWithExclusions(targets: readonly Fields[], key: string, left: string[]): object {
+  const reported = (why: string): object => {
+    left.push(`${key} selects no cluster: ${why}; write the terms of the policy by hand`);
+    return pickNone();
+  };
+  targets.forEach((target, at) => {
+    for (const field of Object.keys(target))
+      if (!TARGET_FIELDS.includes(field)) left.push(`${key}[${at}].${field} is not carried over`);
+  });
+  if (targets.some(({ clusterGroup, clusterGroupSelector }) => Boolean(clusterGroup) || Boolean(clusterGroupSelector)))
+    return reported('doNotDeploy beside ClusterGroups cannot be a policy');
+  const rules = targets.map((target) => ({
+    terms: termsOf(target as GitTarget, []),
+    doNotDeploy: isExcluding(target),
+  }));
+  const deployed = targets.filter((target) => !isExcluding(target));
+  if (deployed.length === 0) return reported('all targets have doNotDeploy');
+  const found = targetPolicy(deployed as readonly GitTarget[], [], { mode: 'first', rules });
+  return 'problem' in found ? reported(found.problem.message) : found.policy;
+}
+
+const TARGET_FIELDS: readonly string[] = ['name', 'clusterName', 'clusterSelector', 'doNotDeploy'];
 
 const MAX_TERMS = 10;
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');

@@ -219,14 +219,16 @@ function withStatus(observed: Observed, { status, holds, before = [], hasMoved, 
   const { family, run, now, statusDue, turnDue = statusDue } = observed;
   const waking = { ...(wakeAt === undefined ? {} : { wakeAt }), ...(hasMoved ? { again: 'at once' as const } : {}) };
   const entries = summariseHolds(holds);
-  const { holds: _holds, ...rest } = boundRun(status);
-  const next: StagedUpdateRunStatus = entries.length === 0 ? rest : { ...rest, holds: [...entries] };
+  const { holds: _holds, ...rest } = status;
+  const full: StagedUpdateRunStatus = entries.length === 0 ? rest : { ...rest, holds: [...entries] };
+  const next = boundRun(full);
   if (saysTheSame(observed.status, next)) return { ...decision(before, holds, because), ...waking };
   const isTold = isTurn(observed.status, next);
   if (hasMoved && !isTold) return { ...decision(before, holds, because), ...waking };
   const due = isTold ? turnDue : statusDue;
   if (now < due) return { ...decision(before, holds, because), ...waking, coalesceUntil: due };
-  const news = newsIn(observed.status, next).map((each) => recordEvent(family.runs, run, each));
+  // Events have the messages that a large status omits.
+  const news = newsIn(observed.status, full).map((each) => recordEvent(family.runs, run, each));
   const write = patchStatus(seen(family.runs, run), changeOf(observed.status ?? {}, next), sayingOf(next) ?? because);
   return { ...decision([...before, [write], news], holds, because), ...waking };
 }

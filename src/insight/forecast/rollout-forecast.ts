@@ -13,7 +13,7 @@ import { revisionOn } from '../../hub/orders/order.ts';
 import { type Overriding, ordersFor } from '../../hub/orders/orders-for.ts';
 import type { HubBinding, HubPolicySnapshot } from '../../hub/placement-sources.ts';
 import type { ClusterGroupFacts } from '../../hub/planners/partitioned.ts';
-import { memberFactsOf } from '../../hub/planners/rows.ts';
+import { type MemberFacts, memberFactsOf } from '../../hub/planners/rows.ts';
 import { decide, type Observed } from '../../hub/rollout/decide.ts';
 import { planOf } from '../../hub/strategies/plan.ts';
 import type { PlannedPartition } from '../../hub/strategies/strategy.ts';
@@ -193,9 +193,10 @@ function noteWaves(before: readonly Binding[], after: readonly Binding[], noting
 // ---- reports of members
 
 function createAnswers({ family, members, durationMs }: RolloutGround, world: ScratchStore) {
-  const reachable = new Set(
-    members.filter((each) => memberFactsOf(each).reachable).map(({ metadata }) => metadata.name ?? ''),
-  );
+  const namesOf = (isWanted: (facts: MemberFacts) => boolean) =>
+    new Set(members.filter((each) => isWanted(memberFactsOf(each))).map(({ metadata }) => metadata.name ?? ''));
+  const reachable = namesOf((facts) => facts.reachable);
+  const silent = namesOf((facts) => !facts.reachable && facts.leaving !== true);
   /** By binding name: the released generation, and when it is available. */
   const due = new Map<string, { readonly generation: number | undefined; readonly at: number }>();
   const types = ({ spec }: Binding) =>
@@ -206,12 +207,15 @@ function createAnswers({ family, members, durationMs }: RolloutGround, world: Sc
       return condition !== undefined && condition.observedGeneration === binding.metadata.generation;
     });
   return {
-    /** The copy on an unreachable member stays, and so does its binding, which is being deleted. */
+    /**
+     * The copy on an unreachable member stays, and so does its binding, which is being deleted. Nothing is waited for on
+     * a member that leaves or is deleted.
+     */
     leave(before: readonly Binding[], now: number): void {
       for (const binding of before) {
         const { metadata, spec: { targetCluster = '', resourceSnapshotName: has = '' } = {} } = binding;
         const isKept = world.find(family.binding.kind, metadata.name ?? '') !== undefined;
-        if (isKept || has === '' || reachable.has(targetCluster)) continue;
+        if (isKept || has === '' || !silent.has(targetCluster)) continue;
         world.put({ ...binding, metadata: { ...metadata, deletionTimestamp: kubeTime(now) } });
       }
     },
