@@ -37,9 +37,9 @@ members:
     {
       it: 'an unknown field',
       text: 'members:\n  - name: a\n    labelz: {}\n',
-      says: 'f.yaml:3: there is no field "labelz" here',
+      says: 'f.yaml:3: unknown field "labelz"',
     },
-    { it: 'an unknown root field', text: 'members: []\nfoo: 1\n', says: 'f.yaml:2: there is no field "foo"' },
+    { it: 'an unknown root field', text: 'members: []\nfoo: 1\n', says: 'f.yaml:2: unknown field "foo"' },
     { it: 'no members', text: 'members: []\n', says: 'f.yaml:1: members is a list with at least one member' },
     { it: 'a name with dots', text: 'members:\n  - name: a.b\n', says: 'f.yaml:2: name must be at most 50' },
     { it: 'a name that is too long', text: `members:\n  - name: ${'a'.repeat(51)}\n`, says: 'f.yaml:2: name must be' },

@@ -162,7 +162,7 @@ function fieldsOf(node: Node, known: readonly string[], fail: Fail): ReadonlyMap
   return new Map(
     node.items.map(({ key, value }) => {
       const name = isScalar(key) ? String(key.value) : '';
-      if (!known.includes(name)) fail(`there is no field "${name}" here: ${known.join(', ')}`, key as Node);
+      if (!known.includes(name)) fail(`unknown field "${name}"; valid fields: ${known.join(', ')}`, key as Node);
       return [name, value as Node];
     }),
   );

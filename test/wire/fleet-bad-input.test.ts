@@ -262,7 +262,7 @@ describe.skipIf(skipsKubectl)('one sentence and an exit code', () => {
     {
       it: 'a fleet file with a wrong field',
       args: () => fleetFile('members:\n- name: a\n  nodez: 3\n'),
-      says: /:3: there is no field "nodez" here/,
+      says: /:3: unknown field "nodez"/,
     },
     {
       it: 'a fleet file with a wrong name',

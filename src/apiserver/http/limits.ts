@@ -16,7 +16,7 @@ export interface Limits {
   readonly idleMs: number;
   /**
    * More than requests and watches together: those are shared fairly between users, connections are first come, first
-   * served.
+   * served, also for administrators. Many users with fair shares can reach it.
    */
   readonly connections: number;
   /** Requests of all users in flight, except watches. An agent has up to 9 when a hub comes back. */

@@ -57,7 +57,7 @@ async function heldBy(member: Transport, work: Work, identifier: Identifier, now
   const holders = [...finalizers, ...inside.finalizers].filter((each) => !OF_THE_CLUSTER.includes(each));
   if (holders.length === 0 && inside.says.length === 0) return [];
   const held = holders.length === 0 ? '' : `, held by ${holders.join(', ')}`;
-  return [`is being deleted for ${ageText(Date.parse(deletionTimestamp), now)}${held}`, ...inside.says];
+  return [`has been terminating for ${ageText(Date.parse(deletionTimestamp), now)}${held}`, ...inside.says];
 }
 
 /** Condition types of a namespace that explain why it remains. */

@@ -34,9 +34,9 @@ export async function hubAhead(
       notes.length === 0 &&
       selected.content.hash !== newest.metadata.annotations?.[annotations.resourceHash];
     if (isChanged)
-      return `the hub is ahead of all clusters: the selected objects have changed since revision ${index}; a new run brings it`;
+      return `the hub is ahead of all clusters: the selected objects have changed since revision ${index}; create a run to roll it out`;
     if (index <= Number(revision)) return undefined;
-    return `the hub is ahead of all clusters: the newest revision is ${index}, and they have ${revision}; a new run brings it`;
+    return `the hub is ahead of all clusters: the newest revision is ${index}, and they have ${revision}; create a run to roll it out`;
   } catch (error) {
     if (error instanceof ApiError || error instanceof LostError) return undefined;
     throw error;

@@ -189,7 +189,7 @@ Why: flotilla why placement/web`.slice(1),
     {
       it: 'whose spec cannot work',
       parts: { said: 'U', holds: [{ code: 'SpecInvalid' }] },
-      says: 'revision 1: does not move; clusters keep what they have\n',
+      says: 'revision 1: blocked; no cluster changes\n',
     },
     {
       it: 'of something that is too large',

@@ -79,8 +79,7 @@ export function headline(progress: Progress): string {
 function stateOf({ done, total, earlier, isReport, isStaged, nothing, holds }: Progress): string {
   if (nothing !== undefined) return `selects nothing: ${nothing}`;
   // In this case it is unknown which clusters have it.
-  if (total === 0 && holds.some(({ code }) => BLOCKING.includes(code)))
-    return 'does not move; clusters keep what they have';
+  if (total === 0 && holds.some(({ code }) => BLOCKING.includes(code))) return 'blocked; no cluster changes';
   if (total === 0) return 'no cluster is picked';
   const there = `${isReport ? 'compared' : 'available'} on ${done} of ${total} ${total === 1 ? 'cluster' : 'clusters'}`;
   // Clusters with an earlier revision still serve: a new revision is no outage.

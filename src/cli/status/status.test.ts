@@ -164,13 +164,13 @@ describe('status', () => {
       {
         it: 'by a change of what is selected',
         snapshots: [aSnapshot(1)],
-        says: 'Note: the hub is ahead of all clusters: the selected objects have changed since revision 1; a new run brings it',
+        says: 'Note: the hub is ahead of all clusters: the selected objects have changed since revision 1; create a run to roll it out',
       },
       {
         it: 'by a revision that no cluster has',
         snapshots: [aSnapshot(1, [], false), aSnapshot(2)],
         isSelected: true,
-        says: 'Note: the hub is ahead of all clusters: the newest revision is 2, and they have 1; a new run brings it',
+        says: 'Note: the hub is ahead of all clusters: the newest revision is 2, and they have 1; create a run to roll it out',
       },
       { it: 'not at all', snapshots: [aSnapshot(1)], isSelected: true, says: undefined },
     ])('says that the hub is ahead of all clusters: $it', async ({ snapshots, isSelected, says }) => {

@@ -86,7 +86,7 @@ export function explainEviction(of: EvictionCase, now: number): Explanation {
   }
   if (executed === undefined) {
     return say(true, `${about} is not carried out yet: the hub has not reported an outcome`, [
-      'check that a hub is running and leads: evictions of one placement are carried out one after the other',
+      'check that a hub is running and holds the lease: evictions of one placement are carried out one after the other',
     ]);
   }
   if (executed.status === 'True') {
@@ -95,7 +95,7 @@ export function explainEviction(of: EvictionCase, now: number): Explanation {
   return say(true, `${about} was blocked and is final: ${executed.message}`, adviceOnBlocked(of));
 }
 
-const AGAIN = 'an eviction is judged once: delete it and create it again when the cause is fixed';
+const AGAIN = 'an eviction is evaluated once: delete it and create it again when the cause is fixed';
 
 function adviceOnInvalid({ placement: found }: EvictionCase): readonly string[] {
   if (found?.spec?.policy?.placementType !== 'PickFixed') return [AGAIN];

@@ -504,7 +504,7 @@ Evidence:
         await hub.call({ verb: 'delete', at: hub.at('clusterresourceplacements', undefined, 'web') });
         const { transport } = await (await serveObjects(onMember('web-work'), {})).server();
         const { text } = await ask('placement/web', { members: { at: () => transport } });
-        expect(text.split('\n')[0]).toMatch(/ is being deleted for .* to remove it first$/);
+        expect(text.split('\n')[0]).toMatch(/ has been terminating for .* to remove it first$/);
         expect(text).toContain('ErrImagePull');
       });
 
@@ -592,7 +592,7 @@ What you can do:
       const { transport } = await onSide.server();
       const { text } = await ask('placement/web', { members: { at: () => transport } });
       expect(text).toMatch(
-        /Deployment "shop\/web" on cluster "eu-1"\n +is being deleted for .*, held by example.com\/mine\n/,
+        /Deployment "shop\/web" on cluster "eu-1"\n +has been terminating for .*, held by example.com\/mine\n/,
       );
     });
 
@@ -619,7 +619,7 @@ What you can do:
       const { transport } = await onSide.server();
       const { text } = await ask('placement/web', { members: { at: () => transport } });
       expect(text).toMatch(
-        /Namespace "shop" on cluster "eu-1"\n +is being deleted for .*, held by example.com\/own\n +Some resources are remaining: .*\n +Some content in the namespace has finalizers remaining: example.com\/hold in 1 resource instances\n/,
+        /Namespace "shop" on cluster "eu-1"\n +has been terminating for .*, held by example.com\/own\n +Some resources are remaining: .*\n +Some content in the namespace has finalizers remaining: example.com\/hold in 1 resource instances\n/,
       );
     });
 
@@ -1147,7 +1147,9 @@ What you can do:
     });
     const { code, text } = await ask('placement/web');
     expect(code).toBe(2);
-    expect(text).toMatch(/^ClusterResourcePlacement "web" is being deleted for .*: 1 cluster has to remove it first\n/);
+    expect(text).toMatch(
+      /^ClusterResourcePlacement "web" has been terminating for .*: 1 cluster has to remove it first\n/,
+    );
     expect(text).toContain(
       '  1. cluster "eu-1" has not finished removing it\n     MemberCluster "eu-1"\n       Healthy Unknown',
     );

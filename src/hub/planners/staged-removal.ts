@@ -68,7 +68,7 @@ export function clearing(pass: Pass, stage: StageTree, mayRemove: boolean): Clea
       continue;
     }
     if (standing.length > 0 && isTrue(cluster, 'Started')) {
-      const message = `the binding of cluster "${clusterName}" was to be removed, and stands again`;
+      const message = `the binding of cluster "${clusterName}" was removed and exists again`;
       fail(pass, stage, { blame: 'internal', message, rows: standing });
       return { left, frozen };
     }

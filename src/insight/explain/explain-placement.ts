@@ -251,8 +251,10 @@ export async function ofDeletion(looking: Looking): Promise<Answer> {
   const what =
     clusters.length > 0
       ? `${clusters.length} ${clusters.length === 1 ? 'cluster has' : 'clusters have'} to remove it first`
-      : `held by ${finalizers.join(', ') || 'nothing'}`;
-  return answer(`${title} is being deleted for ${ageText(Date.parse(deletionTimestamp), now)}: ${what}`, {
+      : finalizers.length === 0
+        ? 'no finalizers remain'
+        : `held by ${finalizers.join(', ')}`;
+  return answer(`${title} has been terminating for ${ageText(Date.parse(deletionTimestamp), now)}: ${what}`, {
     causes,
     next: [
       ...(clusters.length > 0 ? ['wait; if a cluster does not exist any more, delete its MemberCluster'] : [HUB_RUNS]),

@@ -91,7 +91,7 @@ async function ofRun(story: RunContext): Promise<Answer> {
     case 'Deleting': {
       const { deletionTimestamp = '', finalizers = [] } = run.metadata;
       const held = `held by ${finalizers.join(', ') || 'nothing'}`;
-      return answer(`${title} is being deleted for ${ageText(Date.parse(deletionTimestamp), now)}: ${held}`, {
+      return answer(`${title} has been terminating for ${ageText(Date.parse(deletionTimestamp), now)}: ${held}`, {
         next: [HUB_RUNS],
       });
     }

@@ -139,7 +139,7 @@ export function sayFailed(failed: NonNullable<HubBinding['failedPlacements']>[nu
 const deletion = ({ deletionTimestamp, finalizers = [] }: ObjectMeta, now: number): readonly string[] => {
   if (deletionTimestamp === undefined) return [];
   const held = finalizers.length === 0 ? '' : `, held by ${finalizers.join(', ')}`;
-  return [`is being deleted for ${ageText(Date.parse(deletionTimestamp), now)}${held}`];
+  return [`has been terminating for ${ageText(Date.parse(deletionTimestamp), now)}${held}`];
 };
 
 function listed<T>(items: readonly T[], say: (item: T) => string): readonly string[] {
@@ -175,7 +175,7 @@ export function workEvidence({ metadata, spec, status }: Work, now: number, said
       `contains ${count} ${count === 1 ? 'manifest' : 'manifests'}${ofEnvelope(metadata)}`,
       ...deletion(metadata, now),
       ...((status?.conditions ?? []).length === 0 ? ['the agent of the member has not reported on it'] : []),
-      ...(isStale ? ['the agent of the member has not reported on its newest content'] : []),
+      ...(isStale ? ['the member agent has not reported on the current generation of this Work'] : []),
       ...open.map((each) => sayCondition(each, now)),
       ...listed(
         manifests,
