@@ -181,6 +181,21 @@ describe('an object that may be missing', () => {
     expect(await dataOf(rig)).toBeUndefined();
   });
 
+  test('is created although a report named it before', async () => {
+    await using rig = await aRig();
+    await rig.start();
+    await rig.order('web-work', [aNamespace('shop')], MISSING);
+    await rig.settles();
+    await rig.order('web-work', [aNamespace('shop')], { applyStrategy: { type: 'ReportDiff' } as never });
+    await rig.order('web-work', manifests('1'));
+    await rig.settles();
+    expect(await dataOf(rig)).toBeUndefined();
+    await rig.order('web-work', manifests('1'), { applyStrategy: { type: 'ClientSideApply' } as never });
+    await rig.settles();
+    expect(await dataOf(rig)).toEqual({ value: '1' });
+    expect(await rig.verdict('web-work')).toContain('Available=True/AllManifestsAvailable');
+  });
+
   test('is created again without the rule', async () => {
     await using rig = await aRig();
     await rig.start();

@@ -171,10 +171,10 @@ async function find(client: WorkerClient, { resource, identifier }: One): Promis
   }
 }
 
-/** It was there, and comparePatches allow it to be missing. */
+/** It was applied, which a report of its differences does not show, and comparePatches allow it to be missing. */
 function staysDeleted({ strategy, wanted, before, desiredHash, wasApplied = false }: One): boolean {
   if (strategy.comparePatches === undefined || !mayBeMissing(strategy.comparePatches, wanted().object)) return false;
-  return before === undefined ? wasApplied : before.desiredHash === desiredHash && before.outcome.refusal === undefined;
+  return before === undefined ? wasApplied : before.desiredHash === desiredHash && before.outcome.verdict !== undefined;
 }
 
 type Write = Extract<Operation, { do: 'create' | 'patch' | 'apply' }>;
