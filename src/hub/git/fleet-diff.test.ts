@@ -68,13 +68,6 @@ describe('diff.comparePatches of fleet.yaml', () => {
       says: 'a list of at most 50 JSON pointers is expected',
     },
     {
-      it: 'an unknown operation',
-      text: '    operations:\n    - op: replace\n      path: /a\n',
-      at: 5,
-      of: 'operations[0].op',
-      says: 'remove or ignore is expected',
-    },
-    {
       it: 'an operation without a path',
       text: '    operations:\n    - op: remove\n',
       at: 5,
@@ -117,6 +110,22 @@ describe('diff.comparePatches of fleet.yaml', () => {
     ]);
     expect(read(`diff:\n  comparePatches:\n${'  - kind: Job\n'.repeat(51)}`).problems).toHaveLength(1);
   });
+
+  test.each(['op: replace', 'op: add', 'op: 7', 'op:', 'value: x'])(
+    'an operation with %s is left out with a warning',
+    (op) => {
+      const { options, problems, warnings } = read(
+        `diff:\n  comparePatches:\n  - kind: Job\n    operations:\n    - { op: remove, path: /b }\n    - path: /a\n      ${op}\n`,
+      );
+      expect(problems).toEqual([]);
+      expect(warnings).toContainEqual(
+        expect.stringMatching(
+          /^[67]: diff\.comparePatches\[0\]\.operations\[1\]\.op: it has no effect; remove or ignore is expected$/,
+        ),
+      );
+      expect(options.comparePatches).toEqual([{ kind: 'Job', operations: [{ op: 'remove', path: '/b' }] }]);
+    },
+  );
 
   test('unknown keys are a warning', () => {
     const { problems, warnings } = read(

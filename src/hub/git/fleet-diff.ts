@@ -81,7 +81,8 @@ function operationIn(fields: Fields, place: Place, refuse: Say, warn: Say): Oper
   if (isSet(value)) warn([...place, 'value'], 'it has no effect');
   if (op === 'ignore') return { op };
   if (op !== 'remove') {
-    refuse([...place, 'op'], `${COMPARE_OPERATIONS.join(' or ')} is expected`);
+    // Rancher Fleet knows more of them: the difference is reported, and the bundle still rolls out.
+    warn([...place, 'op'], `it has no effect; ${COMPARE_OPERATIONS.join(' or ')} is expected`);
     return undefined;
   }
   const pointer = pointerIn(path, [...place, 'path'], refuse);
