@@ -7,6 +7,7 @@ import type { KubeObject, OwnerReference } from '../../api/object.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import { overlaid } from '../compare/overlay.ts';
 import { asIfApplied } from './leaving.ts';
+import { withListsOf } from './leaving-lists.ts';
 import type { Case, Dropped, Manner, Operation } from './manner.ts';
 import { type Owners, ownersOf } from './ownership.ts';
 import { wasThereBefore } from './taken-over.ts';
@@ -16,7 +17,7 @@ export const clientSide: Manner = { created: ({ object }) => object, change: dif
 
 function difference({ resource, wanted, owner, ignored }: Case, live: KubeObject, owners: Owners): Operation {
   const typeName = typeNameOf(resource.group, resource.version, resource.kind);
-  const body = threeWayDifference(
+  const changes = threeWayDifference(
     {
       last: comparable(lastAppliedOf(live)),
       wanted: comparable(wanted.object as JsonObject),
@@ -24,6 +25,7 @@ function difference({ resource, wanted, owner, ignored }: Case, live: KubeObject
     },
     typeName,
   );
+  const body = withListsOf(changes, live as JsonObject, ignored, typeName);
   if (owners.isAsWanted && Object.keys(body).length === 0) return { do: 'nothing' };
   const type = typeName === undefined ? 'merge' : 'strategic';
   const { uid, resourceVersion } = live.metadata;

@@ -15,6 +15,13 @@ const deployments: Resource = {
   plural: 'deployments',
   namespaced: true,
 };
+const widgets: Resource = {
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Widget',
+  plural: 'widgets',
+  namespaced: true,
+};
 const owner = ownerReferenceTo('web-work', 'ours');
 
 const container = (name: string, image: string) => ({ name, image });
@@ -44,7 +51,7 @@ function judged({ wants, applied = wants, live, metadata = {}, patches, strategy
   const base = isForeign ? manifest({}) : wantedOf(applied, owner).object;
   return judge({
     identifier: { ordinal: 0, kind: 'Deployment', namespace: 'shop', name: 'web' },
-    resource: deployments,
+    resource: wants.kind === 'Widget' ? widgets : deployments,
     wanted: wantedOf(wants, owner),
     live: {
       ...base,
@@ -112,6 +119,55 @@ describe('a three-way merge', () => {
     expect(judged({ ...given, live: { replicas: 5, paused: true } }).do).toBe('refuse');
     const always = judged({ ...given, strategy: {}, live: { replicas: 5, paused: false } });
     expect(specIn(always)).toEqual({ replicas: 2 });
+  });
+
+  describe('of a list that is written as a whole', () => {
+    const widget = (spec: object): KubeObject => ({
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      metadata: { name: 'web', namespace: 'shop' },
+      spec,
+    });
+    const part = (name: string, size: number, more: object = {}) => ({ name, size, ...more });
+    const wants = widget({ parts: [part('a', 1), part('b', 1)], color: 'red' });
+    const left = (pointer: string, parts: readonly object[], more: object = { color: 'red' }) => {
+      const operation = judged({ wants, live: { parts, ...more }, patches: [{ jsonPointers: [pointer] }] });
+      return operation.do === 'patch' ? operation.body['spec'] : operation.do;
+    };
+
+    test('the part that comparePatches name is as on the member', () => {
+      const size = '/spec/parts/0/size';
+      expect(left(size, [part('a', 5), part('b', 1)])).toBe('nothing');
+      expect(left(size, [part('a', 5), part('b', 2)])).toEqual({ parts: [part('a', 5), part('b', 1)] });
+      expect(left(size, [{ name: 'a' }, part('b', 2)])).toEqual({ parts: [{ name: 'a' }, part('b', 1)] });
+      expect(left('/spec/parts/1/also', [part('a', 2), part('b', 1, { also: 1 })])).toEqual({
+        parts: [part('a', 1), part('b', 1, { also: 1 })],
+      });
+    });
+
+    test('entries that only the member has stay', () => {
+      const more = [part('a', 1), part('b', 1), part('c', 1)];
+      expect(left('/spec/parts/-', more)).toBe('nothing');
+      expect(left('/spec/parts/2', more)).toBe('nothing');
+      expect(left('/spec/parts/-', more, { color: 'blue' })).toEqual({ color: 'red' });
+      expect(left('/spec/parts/-', [part('a', 2), ...more.slice(1)])).toEqual({ parts: more });
+    });
+
+    test('an index is none where the member has inserted entries', () => {
+      expect(left('/spec/parts/1/size', [part('x', 9), part('a', 8), part('b', 1)])).toEqual({
+        parts: [part('a', 1), part('b', 1)],
+      });
+    });
+
+    test('also within an entry of a list that merges', () => {
+      const args = (...list: readonly string[]) => ({ ...container('b', 'b:1'), args: list });
+      const operation = judged({
+        wants: manifest(withContainers(args('--size=1', '--color=red'))),
+        live: withContainers(container('sidecar', 's'), args('--size=5', '--color=blue')),
+        patches: [{ jsonPointers: ['/spec/template/spec/containers/1/args/0'] }],
+      });
+      expect(JSON.stringify(specIn(operation))).toContain('["--size=5","--color=red"]');
+    });
   });
 
   test('counts entries of a list as the member has them', () => {
